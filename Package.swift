@@ -373,7 +373,7 @@ let package = Package(
             name: "WorkerTestSupport",
             dependencies: [
                 "WorkerConfiguration", "Pipeline", "AdapterKit", "Keyring", "JOSE", "BrazeAdapter", "DotdigitalAdapter",
-                logging,
+                "AsyncTestSupport", logging,
             ],
             swiftSettings: settings),
         tests("RecordsTests", ["Records", "Formats"]),
@@ -435,7 +435,7 @@ let package = Package(
             // Read where they are, as a file's own folder is where its paths begin.
             exclude: ["Fixtures"]),
         // What the tests share that run the built program.
-        .target(name: "ProgramTestSupport", swiftSettings: settings),
+        .target(name: "ProgramTestSupport", dependencies: ["AsyncTestSupport"], swiftSettings: settings),
         // What the tests share that run commands in their own process.
         .target(
             name: "CommandTestSupport",

@@ -55,7 +55,6 @@ struct BadEncryptionHeader: Sendable, CustomTestStringConvertible {
             BadEncryptionHeader(#"{"alg":"ALG","enc":"\#($0)","epk":EPK}"#, .unsupportedAlgorithm)
         }
 
-    /// Refused of an agreement.
     static let agreements: [BadEncryptionHeader] =
         [#""apu":7"#, #""apv":null"#, #""apu":"a+b=""#, #""apv":"A""#].map { BadEncryptionHeader(good(and: $0)) }
         + [BadEncryptionHeader(#"{"alg":"ALG","enc":"A256GCM"}"#)]

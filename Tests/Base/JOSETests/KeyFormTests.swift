@@ -58,7 +58,7 @@ private enum Verifier {
 struct KeyFormTests {
     private static let hasJoserfc = PythonModules.areInstalled("joserfc")
     private static let hasPyJWT = PythonModules.areInstalled("jwt, cryptography")
-    private static let hasJava = KeyForm.isInstalled("java")
+    private static let hasJava = Tool.isInstalled("java")
 
     /// The PEM that a key's public half is printed as, without line ends and labels.
     private func encoded(_ pem: String) throws -> [UInt8] {

@@ -62,59 +62,59 @@ struct CommandLineAlgorithm: Sendable, CustomTestStringConvertible {
 struct OpenSSLSigningTests {
     @Test(arguments: CommandLineAlgorithm.all)
     func `openssl verifies what JOSE signed`(_ tool: CommandLineAlgorithm) async throws {
-        let openssl = try OpenSSL()
+        let folder = try CommandFolder()
         let key = try SampleKeys.make(tool.algorithm)
         let token = try CompactJWS(text: SampleToken.make(key))
-        try openssl.write(try #require(try key.verificationKey.publicKeyPEM()), to: "public.pem")
-        try openssl.write(token.signingInput, to: "input")
+        try folder.write(try #require(try key.verificationKey.publicKeyPEM()), to: "public.pem")
+        try folder.write(token.signingInput, to: "input")
         let signature = tool.width == nil ? token.signature : DER.signature(fromRaw: token.signature)
-        try openssl.write(signature, to: "signature")
+        try folder.write(signature, to: "signature")
         let command = tool.verify(publicKey: "public.pem", signature: "signature", input: "input")
-        #expect(try await openssl.succeeds(command))
+        #expect(try await folder.opensslSucceeds(command))
         // The command does notice a wrong input.
-        try openssl.write(token.signingInput + [0], to: "input")
-        #expect(try await !openssl.succeeds(command))
+        try folder.write(token.signingInput + [0], to: "input")
+        #expect(try await !folder.opensslSucceeds(command))
     }
 
     @Test(arguments: CommandLineAlgorithm.all)
     func `JOSE verifies what openssl signed`(_ tool: CommandLineAlgorithm) async throws {
-        let openssl = try OpenSSL()
-        try await openssl.run(tool.generate + ["-out", "key.pem"])
-        try await openssl.run(["pkey", "-in", "key.pem", "-pubout", "-out", "public.pem"])
-        let key = try VerificationKey(publicKeyPEM: openssl.readText("public.pem"), algorithm: tool.algorithm)
+        let folder = try CommandFolder()
+        try await folder.openssl(tool.generate + ["-out", "key.pem"])
+        try await folder.openssl(["pkey", "-in", "key.pem", "-pubout", "-out", "public.pem"])
+        let key = try VerificationKey(publicKeyPEM: folder.readText("public.pem"), algorithm: tool.algorithm)
         let input = SigningInput(
             encodedHeader: Array(Base64.url.encode(text: #"{"alg":"\#(tool.algorithm.rawValue)"}"#).utf8),
             payload: Array(SampleToken.claims.utf8))
-        try openssl.write(input.bytes, to: "input")
-        try await openssl.run(tool.sign(key: "key.pem", input: "input", output: "signature"))
-        var signature = try openssl.read("signature")
+        try folder.write(input.bytes, to: "input")
+        try await folder.openssl(tool.sign(key: "key.pem", input: "input", output: "signature"))
+        var signature = try folder.read("signature")
         if let width = tool.width { signature = try #require(DER.raw(fromSignature: signature, width: width)) }
         try CompactJWS(parsing: input.token(signature: signature)).verify(with: key)
     }
 
     @Test(arguments: CommandLineAlgorithm.all)
     func `openssl signs with a private key that JOSE wrote`(_ tool: CommandLineAlgorithm) async throws {
-        let openssl = try OpenSSL()
+        let folder = try CommandFolder()
         let key = try SampleKeys.make(tool.algorithm)
-        try openssl.write(try #require(try key.privateKeyPEM()).array, to: "key.pem")
-        try openssl.write("input", to: "input")
-        try await openssl.run(tool.sign(key: "key.pem", input: "input", output: "signature"))
-        var signature = try openssl.read("signature")
+        try folder.write(try #require(try key.privateKeyPEM()).array, to: "key.pem")
+        try folder.write("input", to: "input")
+        try await folder.openssl(tool.sign(key: "key.pem", input: "input", output: "signature"))
+        var signature = try folder.read("signature")
         if let width = tool.width { signature = try #require(DER.raw(fromSignature: signature, width: width)) }
         #expect(key.verificationKey.isValid(signature, of: Array("input".utf8)))
     }
 
     @Test(arguments: [Algorithm.hs256, .hs384, .hs512])
     func `openssl computes the same HMAC`(_ algorithm: Algorithm) async throws {
-        let openssl = try OpenSSL()
+        let folder = try CommandFolder()
         let key = try SigningKey.generate(algorithm)
         let token = try CompactJWS(text: SampleToken.make(key))
-        try openssl.write(token.signingInput, to: "input")
+        try folder.write(token.signingInput, to: "input")
         let hex = try #require(key.secret).array.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let digest = "-sha" + algorithm.rawValue.dropFirst(2)
-        try await openssl.run(
+        try await folder.openssl(
             ["dgst", digest, "-mac", "HMAC", "-macopt", "hexkey:\(hex)", "-binary", "-out", "mac", "input"])
-        #expect(try openssl.read("mac") == token.signature)
+        #expect(try folder.read("mac") == token.signature)
     }
 
     @Test(arguments: Algorithm.allCases)

@@ -124,7 +124,6 @@ private final class WatchedStorage: Sendable {
         try #require(texts.allSatisfy { $0.count == 2400 })
     }
 
-    /// Everything that a secret passes through.
     private static func use() throws {
         for encoding in SecretEncoding.allCases {
             let decoded = try encoding.decode(encoding.encode(secret))
@@ -181,7 +180,6 @@ struct MemorySearch {
         return found
     }
 
-    /// Overwrites an array where it lies.
     static func wipe(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in
             if let base = bytes.baseAddress { memset(UnsafeMutableRawPointer(mutating: base), 0, bytes.count) }

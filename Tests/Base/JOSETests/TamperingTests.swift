@@ -1,3 +1,4 @@
+import AsyncTestSupport
 @_spi(Signing) import JOSE
 import Testing
 

@@ -8,7 +8,6 @@ import Synchronization
 
 /// A gateway that answers one call after the other as a script demands, and keeps the requests.
 final class ScriptedGateway: HTTPExchange {
-    /// The answer to one call.
     enum Step {
         case answer(Int, [String: String] = [:], String = "")
         /// The connection is cut.
@@ -34,7 +33,6 @@ final class ScriptedGateway: HTTPExchange {
         (releases, release) = AsyncStream.makeStream(of: Void.self)
     }
 
-    /// A token's answer.
     static func token(_ version: Int, life: Int = 3600, challenge: String? = nil) -> String {
         let more = challenge.map { #","challenge":"\#($0)""# } ?? ""
         return #"{"app":"shop","vendor":"braze","token":"e.secret.\#(version)","expires_at":9,"expires_in":\#(life),"#
@@ -118,14 +116,11 @@ final class ScriptedGateway: HTTPExchange {
 
 /// A clock that tests move, and the pauses that a client made. No pause lasts.
 final class ManualTiming: Sendable {
-    private let state = Mutex<(now: Double, pauses: [Double], random: Double)>((0, [], 0))
+    private let state = Mutex<(now: Double, pauses: [Double])>((0, []))
 
     var pauses: [Double] { state.withLock(\.pauses) }
 
     func advance(by seconds: Double) { state.withLock { $0.now += seconds } }
-
-    /// Sets each random number that follows, from 0 up to 1.
-    func setRandom(_ value: Double) { state.withLock { $0.random = value } }
 
     var timing: Timing {
         Timing(
@@ -134,6 +129,6 @@ final class ManualTiming: Sendable {
                 self.state.withLock { $0.pauses.append(seconds) }
                 try Task.checkCancellation()
             },
-            random: { self.state.withLock(\.random) })
+            random: { 0 })
     }
 }

@@ -111,17 +111,6 @@ import WorkerConfiguration
         }
     }
 
-    @Test(arguments: [Misbehaviour.hangUp, .reset, .garbage, .truncated, .oversized(bytes: 1 << 20, declared: true)])
-    func `a broken answer fails one request, and the next one works`(_ misbehaviour: Misbehaviour) async throws {
-        let (stub, folder) = (TokenServer(), try Folder())
-        try await with(stub) { server in
-            server.misbehave(misbehaviour, for: 1)
-            let source = ClientCredentials(settings: try settings(server.url, folder))
-            await #expect(throws: TokenFailure.self) { try await source.token(at: now) }
-            #expect(try await source.token(at: now).expiry == now.milliseconds + 300_000)
-        }
-    }
-
     @Test func `a token comes over TLS only if the server's certificate is good`() async throws {
         let certificates = try CertificateTestSupport.Certificates()
         try await certificates.make("authority")

@@ -7,7 +7,6 @@ import Logging
 import Synchronization
 import Testing
 
-/// A source with scripted answers.
 private final class Scripted: TokenSource {
     private struct State {
         var answers: [Result<Int64, TokenFailure>]

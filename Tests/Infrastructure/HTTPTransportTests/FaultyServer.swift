@@ -66,7 +66,6 @@ final class FaultyServer: Sendable {
         return server
     }
 
-    /// The server, once it is there.
     private final class Box: Sendable {
         private let value = Mutex<FaultyServer?>(nil)
 
@@ -103,7 +102,6 @@ final class FaultyServer: Sendable {
     var targets: [String] { state.withLock { $0.targets } }
     var requests: Int { targets.count }
     var connections: Int { state.withLock { $0.connections } }
-    /// The connections that are open.
     var open: Int { state.withLock { $0.open.count } }
     /// The bytes of body that the sockets took.
     var written: Int { state.withLock { $0.written } }

@@ -36,7 +36,6 @@ enum TransportUser: String, Sendable, CaseIterable, CustomTestStringConvertible 
         }
     }
 
-    /// The body of a good answer.
     var body: String {
         switch self {
         case .lookups, .collector: "{}"

@@ -80,7 +80,6 @@ struct SignerBench: ~Copyable {
         }
     }
 
-    /// A signer of these rings.
     func server(
         logger: Logger = silent, table: ConnectionTable = ConnectionTable(allowing: [geteuid()], limits: .init()),
         uptime: ManualUptime = ManualUptime(), isReady: @escaping @Sendable () -> Void = {}
@@ -186,7 +185,6 @@ struct ClientBench {
     }
 }
 
-/// A signer with scripted answers.
 final class ScriptedSigner: Sendable {
     enum Reply: Sendable {
         case frame(SignerFrame)
@@ -195,7 +193,6 @@ final class ScriptedSigner: Sendable {
         case hangUp
     }
 
-    /// The received frames, in order.
     private let frames = Mutex<[SignerFrame]>([])
     private let script: Mutex<@Sendable (SignerFrame) -> Reply>
     private let server = Mutex<(any Channel)?>(nil)
@@ -206,7 +203,6 @@ final class ScriptedSigner: Sendable {
 
     init(_ script: @escaping @Sendable (SignerFrame) -> Reply) { self.script = Mutex(script) }
 
-    /// Answers like this from now on.
     func answer(_ script: @escaping @Sendable (SignerFrame) -> Reply) { self.script.withLock { $0 = script } }
 
     /// Listens on `socket` while `body` runs.

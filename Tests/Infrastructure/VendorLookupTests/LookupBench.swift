@@ -118,7 +118,6 @@ struct LookupBench {
         return replies
     }
 
-    /// Returns the result of one call.
     mutating func ask(_ call: LookupCall) async throws -> Result<LookupAnswer, LookupFailure> {
         client.ask([call])
         let replies = await replies(1)

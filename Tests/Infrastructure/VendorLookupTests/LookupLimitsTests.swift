@@ -89,23 +89,6 @@ import WorkerTestSupport
         }
     }
 
-    @Test(arguments: [true, false]) func `a body that is too long is neither read nor kept`(isDeclared: Bool)
-        async throws
-    {
-        let flood = Misbehaviour.oversized(bytes: 4 << 30, declared: isDeclared)
-        try await StubServer.with(RecordingVendor(), flood) { server in
-            try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
-                let reply = try await bench.ask(bench.call())
-                #expect(reply.failure?.kind == .unreadable)
-                server.misbehaviour = .none
-                let next = try await bench.ask(bench.call())
-                #expect(next.status == 200)
-            }
-            // What the sockets and the client's own limit hold, and not four gigabytes.
-            #expect(server.traffic.bytesSent < 64 << 20)
-        }
-    }
-
     @Test(arguments: [(1000, 200), (1001, nil)] as [(Int, Int?)])
     func `a body up to the limit is read, and a longer one is not`(bytes: Int, status: Int?) async throws {
         let vendor = RecordingVendor { _ in StubResponse(status: 200, body: [UInt8](repeating: 0x20, count: bytes)) }

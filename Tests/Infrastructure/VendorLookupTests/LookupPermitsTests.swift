@@ -39,7 +39,6 @@ import Testing
     }
 }
 
-/// The callers served, in order.
 private final class ServedLine: Sendable {
     private let numbers = Mutex<[Int]>([])
     var order: [Int] { numbers.withLock { $0 } }

@@ -75,21 +75,6 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `the client follows no redirect, and the other server sees no connection`() async throws {
-        try await StubServer.with { other in
-            try await StubServer.with(RecordingVendor(), .redirect(to: other.url + "/users/1")) { server in
-                try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
-                    let failure = try #require(await bench.ask(bench.call()).failure)
-                    #expect(failure.kind == .misconfigured)
-                    #expect(failure.detail.contains("status 307, a redirect"), "\(failure.detail)")
-                    #expect(!failure.detail.contains("users"))
-                }
-                #expect(server.traffic.requests == 1)
-            }
-            #expect(other.traffic.connections == 0)
-        }
-    }
-
     @Test func `the failure where nobody listens is a refused connection`() async throws {
         let port = try #require(DeafPort())
         let endpoint = LookupEndpoint(

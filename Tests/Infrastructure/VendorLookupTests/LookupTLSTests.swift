@@ -61,22 +61,6 @@ import WorkerTestSupport
         #expect(requests == 0)
     }
 
-    @Test(arguments: [Misbehaviour.silence, .slowLoris, .reset, .hangUp, .truncated])
-    func `a call without an answer fails over TLS as it does without`(misbehaviour: Misbehaviour) async throws {
-        let certificates = try await makeCertificates()
-        let tls = StubServer.TLS(
-            certificates: certificates.path("localhost.pem"), key: certificates.path("localhost.key"))
-        try await StubServer.with(RecordingVendor(), misbehaviour, tls: tls) { server in
-            let endpoint = LookupBench.endpoint(
-                server, timeout: .seconds(15), authority: certificates.path("authority.pem"))
-            try await LookupBench.with([endpoint]) { bench in
-                let reply = try await bench.ask(bench.call())
-                #expect(reply.failure?.kind == .unavailable)
-            }
-            #expect(server.traffic.requests == 1)
-        }
-    }
-
     @Test func `a server that does not speak TLS is a misconfiguration`() async throws {
         try await StubServer.with { server in
             let endpoint = LookupEndpoint(

@@ -85,7 +85,6 @@ final class VendorRow {
     private let clock = Clock()
     private let signing: Signing
     private let terms: LookupTerms
-    /// The secret the vendor's server wants.
     private static let secret = "a-secret-for-the-vendor"
 
     init(_ vendor: AskedVendor) throws {

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Testing
 
 extension BrokerTests {

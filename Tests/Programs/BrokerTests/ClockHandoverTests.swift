@@ -1,13 +1,8 @@
-import AdapterKit
 import Foundation
 import Kafka
-import Preflight
 import ProgramTestSupport
 import ServiceLifecycle
 import Testing
-import Vendors
-import Worker
-import WorkerConfiguration
 
 extension BrokerTests {
     /// A worker whose clock is ahead hands its partitions to one whose clock is right: versions go on above its.
@@ -35,41 +30,28 @@ extension BrokerTests {
         ///   - total: how many tokens there are then.
         /// - Returns: the newest version of each subject.
         private func mint(_ round: String, _ shop: Shop, clock: Int64, total: Int) async throws -> [String: Int64] {
-            let service = try service(shop, clock: clock)
+            let service = try shop.service(ahead: clock)
             let group = ServiceGroup(configuration: .init(services: [.init(service: service)], logger: quiet))
-            let partitions = shop.partitions(of: [shop.topics.tokens])
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { try await group.run() }
-                let producer = try Cluster.makeProducer()
-                let errors = await producer.deliver(
+                try await shop.deliver(
                     (0..<Self.users).map {
                         EventMix.report(
                             "braze-ios", #"{"code":22,"userId":"u-\#($0)"}"#, id: "\(round)-\($0)",
                             topic: shop.topics.live)
                     })
-                await producer.close(within: .seconds(5))
-                try #require(errors.allSatisfy { $0 == nil })
-                try await TopicReader.wait(for: total, on: partitions)
+                try await shop.waitForTokens(total)
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
             }
             var newest: [String: Int64] = [:]
-            for record in try await TopicReader.records(of: partitions) {
+            for record in try await shop.tokens() {
                 guard let key = record.key.map({ String(decoding: $0, as: UTF8.self) }),
                     let version = record.headers.text("remint-version").flatMap({ Int64($0) })
                 else { continue }
                 newest[key] = version
             }
             return newest
-        }
-
-        private func service(_ shop: Shop, clock: Int64) throws -> WorkerService {
-            let source = ConfigurationSource(
-                environment: { _ in nil }, file: { try? String(contentsOfFile: $0, encoding: .utf8) })
-            let file = shop.folder.appending(path: "remint.yaml").path
-            return try WorkerService(
-                Preflight(file: file, registry: .remint, source: source), logger: quiet, signingLanes: 2,
-                now: { UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6) + clock * 1_000_000) })
         }
     }
 }

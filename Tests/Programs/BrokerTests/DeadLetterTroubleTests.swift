@@ -15,7 +15,7 @@ extension BrokerTests {
         {
             try await Stage.play(workers: 1, Shop.Wishes(deadLetters: Self.tooSmall)) { stage in
                 let program = stage.workers[0].program
-                let scrape = try await Scrape(program)
+                let scrape = try await AdminAPI(of: program)
                 // The first seven of the mix are no poison.
                 try await stage.feed.send(7)
                 try await stage.ledger.waitUntilAnswered()

@@ -31,12 +31,9 @@ extension BrokerTests {
                 // The log is written once a second.
                 try await eventually("the second line") { losses() >= 2 }
                 #expect(losses() == 2, "\(gateway.program.errorText)")
-                let again = try shop.startProgram()
+                _ = try shop.startProgram()
                 _ = try await gateway.health { $0.hasSuffix("200") }
                 try #require(await gateway.program.logged("gateway.workers-present"))
-                again.terminate()
-                await again.waitForEnd()
-                await gateway.stop()
             }
         }
 
@@ -69,16 +66,13 @@ extension BrokerTests {
                 #expect(hung.contains(#""workers":"no worker "#), "\(hung)")
                 worker.send(SIGCONT)
                 _ = try await gateway.health { $0.hasSuffix("200") }
-                await gateway.stop()
-                worker.terminate()
-                await worker.waitForEnd()
             }
         }
 
         @Test(.enabled(if: Cluster.canAlterTopics, Cluster.howToAlterTopics))
         func `partitions added to the token topic are followed, and the gateway is ready by itself`() async throws {
             try await Shop.open { shop in
-                let worker = try shop.startProgram()
+                _ = try shop.startProgram()
                 let gateway = try await Gateway(shop)
                 _ = try await gateway.health { $0.hasSuffix("200") }
                 try await Cluster.addPartitions(to: shop.topics.tokens, upTo: 12)
@@ -100,30 +94,27 @@ extension BrokerTests {
                 report(
                     "6 partitions added to the token topic: a token on one of them within \(ContinuousClock.now - start)"
                 )
-                await gateway.stop()
-                worker.terminate()
-                await worker.waitForEnd()
             }
         }
     }
 }
 
 /// A gateway in a process of its own, in front of a shop's topics, for a backend.
-private struct Gateway {
+struct Gateway {
     let program: Program
-    private let address: String
-    private let key: String
+    let address: String
+    let key: String
 
     init(_ shop: Shop) async throws {
         let made = try await Program.run(Repository.remint, ["pickup-key", "test"])
         key = made.outputText.trimmingCharacters(in: .whitespacesAndNewlines)
         let hash = try #require(made.errorText.firstMatch(of: /\b[0-9a-f]{64}\b/)?.0)
         let file = shop.folder.appending(path: "pickup.yaml")
-        let text = try String(contentsOf: shop.folder.appending(path: "remint.yaml"), encoding: .utf8)
+        let text = try String(contentsOfFile: shop.configuration, encoding: .utf8)
         let section =
             "pickup:\n  listen: 127.0.0.1:0\n  drain: 0s\n  user_rate: 10000\n  api_keys: { test: { hash: \(hash) } }\n"
         try Data("\(text)\n\(section)".utf8).write(to: file)
-        program = try Program(Repository.remint, ["pickup", "--config", file.path])
+        program = try shop.startGateway(file)
         try #require(await program.logged("gateway.listening"), "\(program.errorText)")
         address = String(try #require(program.errorText.firstMatch(of: /remint\.pickup\.address=([0-9.:]+)/)).1)
     }
@@ -156,10 +147,5 @@ private struct Gateway {
 
     private func call(_ path: String, _ options: [String] = []) async throws -> String {
         try await Program.run("curl", ["-s", "-w", "%{http_code}"] + options + ["http://\(address)\(path)"]).outputText
-    }
-
-    func stop() async {
-        program.terminate()
-        await program.waitForEnd()
     }
 }

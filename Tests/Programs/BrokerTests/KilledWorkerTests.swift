@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Glibc
 import Kafka
 import Testing

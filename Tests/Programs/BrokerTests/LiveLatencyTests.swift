@@ -1,5 +1,6 @@
 import AsyncTestSupport
 import Kafka
+import ProgramTestSupport
 import Testing
 
 extension BrokerTests {
@@ -17,7 +18,7 @@ extension BrokerTests {
                 try await stage.feed.send(100, over: .seconds(2))
                 try await sendBacklog(0, stage)
                 try await stage.ledger.wait(untilAnswered: 100 + Self.backlog)
-                var diary = Diary(try await Scrape(stage.workers[0].program))
+                var diary = Diary(try await AdminAPI(of: stage.workers[0].program))
                 var ratios: [Double] = []
                 for number in 1...Self.rounds { ratios.append(try await round(number, stage, &diary)) }
                 ratios.sort()
@@ -30,13 +31,13 @@ extension BrokerTests {
         /// - Returns: live events' p99 beside a backlog, in parts of their p99 alone.
         private func round(_ number: Int, _ stage: Stage, _ diary: inout Diary) async throws -> Double {
             _ = try await diary.page()
-            let alone = try await latencies(stage)
+            let alone = try await stage.latencies(of: Self.live)
             report("live alone: \(alone); \(try await diary.page())")
             let before = stage.ledger.answered
             try await sendBacklog(number, stage)
             _ = try await diary.page()
             let visible = stage.ledger.answered
-            let beside = try await latencies(stage)
+            let beside = try await stage.latencies(of: Self.live)
             let drained = stage.ledger.answered - visible - Self.live.count
             report(
                 "live beside \(Self.backlog) bulk events: \(beside); \(drained) bulk events answered "
@@ -48,49 +49,26 @@ extension BrokerTests {
             return beside.p99 / alone.p99
         }
 
-        /// The times from live events to their visible tokens.
-        struct Latencies: CustomStringConvertible {
-            let p50, p99: Duration
-            var description: String { "p50 \(p50), p99 \(p99)" }
-
-            init(_ waits: [Duration]) {
-                let sorted = waits.sorted()
-                func percentile(_ part: Double) -> Duration {
-                    sorted[Int((Double(sorted.count - 1) * part).rounded(.up))]
-                }
-                (p50, p99) = (percentile(0.5), percentile(0.99))
-            }
-        }
-
         /// The worker's own measurements, in milliseconds; they show the slow part if the figures are not good.
         private struct Diary {
             private static let histograms = ["transaction_duration", "batch_duration"]
-            let scrape: Scrape
-            private var before: [String: Scrape.Histogram] = [:]
+            let scrape: AdminAPI
+            private var before: [String: (sum: Double, count: Double)] = [:]
 
-            init(_ scrape: Scrape) { self.scrape = scrape }
+            init(_ scrape: AdminAPI) { self.scrape = scrape }
 
             mutating func page() async throws -> String {
                 var words: [String] = []
                 for name in Self.histograms {
-                    let (mean, now) = try await scrape.mean(
-                        of: "remint_\(name)_seconds", since: before[name] ?? Scrape.Histogram())
-                    let count = Int(now.count - (before[name]?.count ?? 0))
-                    before[name] = now
-                    words.append("\(name): \(count) of \((mean * 10_000).rounded() / 10) ms in the mean")
+                    let sum = try await scrape.total("remint_\(name)_seconds_sum")
+                    let count = try await scrape.total("remint_\(name)_seconds_count")
+                    let new = count - (before[name]?.count ?? 0)
+                    let mean = (sum - (before[name]?.sum ?? 0)) / max(1, new)
+                    before[name] = (sum, count)
+                    words.append("\(name): \(Int(new)) of \((mean * 10_000).rounded() / 10) ms in the mean")
                 }
                 return words.joined(separator: ", ")
             }
-        }
-
-        /// Feeds live events and watches each of them.
-        private func latencies(_ stage: Stage) async throws -> Latencies {
-            _ = stage.ledger.takeWaits()
-            try await stage.feed.send(Self.live.count, over: Self.live.length)
-            try await stage.ledger.waitUntilAnswered()
-            let waits = stage.ledger.takeWaits()
-            try #require(waits.count == Self.live.count)
-            return Latencies(waits)
         }
 
         /// Events of the bulk lane as a batch job writes them, on their subjects' keys, all of them written before the worker can have answered many.

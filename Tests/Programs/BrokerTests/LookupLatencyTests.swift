@@ -42,7 +42,7 @@ extension BrokerTests {
             return try await Stage.play(workers: 1, wishes) { stage in
                 try await stage.feed.send(100, over: .seconds(2))
                 try await stage.ledger.waitUntilAnswered()
-                let alone = try await latencies(stage)
+                let alone = try await stage.latencies(of: Self.live)
                 let errors = try await stage.feed.deliver(
                     (0..<Self.users).map { number in
                         EventMix.report(
@@ -50,7 +50,7 @@ extension BrokerTests {
                             topic: stage.shop.topics.live)
                     })
                 #expect(errors.allSatisfy { $0 == nil })
-                let beside = try await latencies(stage)
+                let beside = try await stage.latencies(of: Self.live)
                 let arrivals = server.requests.map(\.instant)
                 report("alone: \(alone); beside \(Self.users) users: \(beside); \(arrivals.count) requests")
                 #expect(arrivals.count >= 10)
@@ -58,15 +58,6 @@ extension BrokerTests {
                 await stage.retire()
                 return beside.p99 / alone.p99
             }
-        }
-
-        private func latencies(_ stage: Stage) async throws -> LiveLatencyTests.Latencies {
-            _ = stage.ledger.takeWaits()
-            try await stage.feed.send(Self.live.count, over: Self.live.length)
-            try await stage.ledger.wait { $0.isEmpty }
-            let waits = stage.ledger.takeWaits()
-            try #require(waits.count == Self.live.count)
-            return LiveLatencyTests.Latencies(waits)
         }
     }
 }

@@ -34,59 +34,6 @@ extension BrokerTests {
             }
         }
 
-        @Test func `a retirement, a ledger and a status wait for a transaction that ends`() async throws {
-            try await play { canary in
-                let worker = try await canary.startWorker()
-                try await canary.issue(5)
-                let old = try canary.newest()
-                let transaction = try await OpenTransaction(canary.shop.partitions(of: [canary.shop.topics.tokens]))
-                let ledger = try Program(Repository.remint, ["ledger", "--json"] + canary.configured)
-                let retirement = try Program(
-                    Repository.remint,
-                    ["rotate", "retire", "--key-version", old, "--key", Canary.app] + canary.configured)
-                await transaction.abort()
-                await ledger.waitForEnd()
-                #expect(ledger.status == 0 && ledger.outputText.contains(#""live":5"#), "\(ledger.errorText)")
-                await retirement.waitForEnd()
-                #expect(retirement.status == 1, "\(retirement.outputText)")
-                #expect(retirement.errorText.contains("5 live tokens are signed with it"), "\(retirement.errorText)")
-                await canary.stop(worker)
-            }
-        }
-
-        @Test func `a ledger and a retirement refuse over a transaction that stays open`() async throws {
-            try await play { canary in
-                let worker = try await canary.startWorker()
-                try await canary.issue(5)
-                try await canary.does("prepare")
-                try await canary.does("promote", "--now")
-                let done = try await canary.rotate("reissue", "--canary", "0", "--rate", "0")
-                #expect(done.status == 0, "\(done.errorText)")
-                let transaction = try await OpenTransaction(canary.shop.partitions(of: [canary.shop.topics.tokens]))
-                let ledger = try Program(Repository.remint, ["ledger", "--json"] + canary.configured)
-                let status = try Program(
-                    Repository.remint, ["rotate", "status", "--json", "--key", Canary.app] + canary.configured)
-                let refused = try await canary.rotate("retire")
-                #expect(refused.status == 1, "\(refused.outputText)")
-                #expect(refused.errorText.contains("3 offsets of"), "\(refused.errorText)")
-                #expect(refused.errorText.contains("lie behind an open transaction"), "\(refused.errorText)")
-                await ledger.waitForEnd()
-                #expect(ledger.status == 1 && ledger.outputText.contains(#""live":5"#), "\(ledger.outputText)")
-                #expect(ledger.errorText.contains("lie behind an open transaction"), "\(ledger.errorText)")
-                await status.waitForEnd()
-                #expect(status.outputText.contains(#""hidden_offsets":3"#), "\(status.outputText)")
-                // A job that could not see everybody is not done.
-                let state = FileManager.default.temporaryDirectory.appending(path: "job-\(UUID().uuidString).json").path
-                let job = try await Program.run(
-                    Repository.remint, ["reissue", "--ledger", "--rate", "0", "--state", state] + canary.configured)
-                #expect(job.status == 1 && job.outputText.contains("5 events sent"), "\(job.outputText)")
-                #expect(job.errorText.contains("3 offsets were hidden behind an open transaction"), "\(job.errorText)")
-                await transaction.abort()
-                try await canary.does("retire")
-                await canary.stop(worker)
-            }
-        }
-
         @Test func `a canary is not judged while an open transaction hides letters`() async throws {
             try await play { canary in
                 let worker = try await canary.startWorker()

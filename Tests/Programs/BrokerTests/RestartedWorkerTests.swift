@@ -18,21 +18,21 @@ extension BrokerTests {
             try await Shop.open(Shop.Wishes(kafka: kafka)) { shop in
                 let first = try shop.startProgram()
                 try #require(await first.logged("partitions.assigned"))
-                try await produce(shop, "one", 30)
-                try await waitForTokens(shop, 30)
+                try await shop.produce("one", 30)
+                try await shop.waitForTokens(30)
                 first.kill()
                 await first.waitForEnd()
                 let start = ContinuousClock.now
                 let second = try shop.startProgram()
-                try await produce(shop, "two", 30)
-                try await waitForTokens(shop, 60)
+                try await shop.produce("two", 30)
+                try await shop.waitForTokens(60)
                 let took = ContinuousClock.now - start
                 report("killed and started again: 30 events answered after \(took)")
                 #expect(took < Self.session - .seconds(1))
                 second.terminate()
                 await second.waitForEnd()
                 #expect(second.status == 0, "\(second.lastLines)")
-                let answers = try await TopicReader.records(of: shop.partitions(of: [shop.topics.tokens]))
+                let answers = try await shop.tokens()
                 #expect(Set(answers.compactMap(\.eventID)).count == 60)
                 #expect(answers.count == 60)
             }
@@ -99,22 +99,6 @@ extension BrokerTests {
                 }
             }
             return await consumer.assignedPartitions
-        }
-
-        private func produce(_ shop: Shop, _ name: String, _ count: Int) async throws {
-            let producer = try Cluster.makeProducer()
-            let errors = await producer.deliver(
-                (0..<count).map {
-                    EventMix.report(
-                        "infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#(name)-\#($0)"}"#,
-                        id: "\(name)-\($0)", topic: shop.topics.live)
-                })
-            await producer.close(within: .seconds(5))
-            try #require(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 })")
-        }
-
-        private func waitForTokens(_ shop: Shop, _ count: Int) async throws {
-            try await TopicReader.wait(for: count, on: shop.partitions(of: [shop.topics.tokens]))
         }
     }
 }

@@ -30,95 +30,12 @@ extension BrokerTests {
             }
         }
 
-        @Test func `events of a suspended app wait, and the next key answers them`() async throws {
-            let wishes = Shop.Wishes(worker: [
-                "admission: { suspend_after: 3, suspend_window: 1m, suspend_min_age: 1s, suspend_probe: 15s, coalesce: 1ms }"
-            ])
-            try await Stage.play(workers: 1, wishes) { stage in
-                let program = stage.workers[0].program
-                try await suspend(stage)
-                #expect(await program.logged("app.suspended"))
-                try await send(stage) { id in
-                    EventMix.report(
-                        "braze-ios", #"{"code":22,"userId":"\#(id)"}"#, id: id, topic: stage.shop.topics.live)
-                }
-                // Each wait is in a longer tier than the one before.
-                try await TopicReader.wait(for: Self.count, on: stage.shop.partitions(of: [stage.shop.topics.tiers[1]]))
-                let ring = KeyRingFile(folder: stage.shop.folder.appending(path: "keys/braze-ios"))
-                let keys = stage.shop.folder.appending(path: "keys/braze-web-strict")
-                let other = try #require(try KeyRingFile(folder: keys).versions().first?["file"])
-                try ring.activate("next", key: Data(contentsOf: keys.appending(path: other)))
-                try await finish(stage, key: "next", tiers: Array(Shop.tiers.prefix(2)))
-                #expect(await program.logged("app.probe-accepted"))
-            }
-        }
-
-        @Test func `a suspension holds for workers that start after it, until another key signs`() async throws {
-            let wishes = Shop.Wishes(worker: [
-                "admission: { suspend_after: 3, suspend_window: 1m, suspend_min_age: 1s, suspend_probe: 15s, coalesce: 1ms }"
-            ])
-            try await Stage.play(workers: 2, wishes) { stage in
-                try await suspend(stage)
-                try await withThrowingTaskGroup { group in
-                    for worker in stage.workers {
-                        group.addTask { [program = worker.program] in
-                            // One finds out, the other is told.
-                            try #require(
-                                await program.logged("app.suspended", "app.suspended-elsewhere"),
-                                "\(program.lastLines)")
-                        }
-                    }
-                    try await group.waitForAll()
-                }
-                // Neither of those that come instead has seen a refusal.
-                for worker in stage.workers {
-                    await worker.end(by: SIGTERM, code: 0)
-                    try await worker.waitForPartitions()
-                }
-                let tokens = stage.shop.partitions(of: [stage.shop.topics.tokens])
-                let before = try await TopicReader.records(of: tokens).count
-                try await send(stage) { id in
-                    EventMix.report(
-                        "braze-ios", #"{"code":22,"userId":"\#(id)"}"#, id: id, topic: stage.shop.topics.live)
-                }
-                try await TopicReader.wait(for: Self.count, on: stage.shop.partitions(of: [stage.shop.topics.tiers[0]]))
-                #expect(try await TopicReader.records(of: tokens).count == before)
-                let ring = KeyRingFile(folder: stage.shop.folder.appending(path: "keys/braze-ios"))
-                let keys = stage.shop.folder.appending(path: "keys/braze-web-strict")
-                let other = try #require(try KeyRingFile(folder: keys).versions().first?["file"])
-                try ring.activate("next", key: Data(contentsOf: keys.appending(path: other)))
-                try await finish(stage, key: "next", tiers: [Shop.tiers[0]])
-            }
-        }
-
         // MARK: Steps
 
         /// Changes a key ring and waits until the worker uses it.
         private func change(_ program: Program, _ write: () throws -> Void) async throws {
             try write()
             try #require(await program.logged("key-ring.changed"), "\(program.lastLines)")
-        }
-
-        /// Three users refuse the tokens they have just got.
-        private func suspend(_ stage: Stage) async throws {
-            let users = ["a", "b", "c"]
-            try await deliver(
-                users.map {
-                    EventMix.report(
-                        "braze-ios", #"{"code":22,"userId":"\#($0)"}"#, id: "first-\($0)", topic: stage.shop.topics.live
-                    )
-                }, stage)
-            try await stage.ledger.waitUntilAnswered()
-            let tokens = try await TopicReader.records(of: stage.shop.partitions(of: [stage.shop.topics.tokens]))
-            let refusals = try tokens.map { record in
-                let user = try #require(record.eventID?.split(separator: "-").last)
-                let token = try #require(record.member("token"))
-                return EventMix.report(
-                    "braze-ios", #"{"code":23,"userId":"\#(user)","signature":"\#(token)"}"#, id: "refused-\(user)",
-                    topic: stage.shop.topics.live)
-            }
-            try await deliver(refusals, stage)
-            try await stage.ledger.waitUntilAnswered()
         }
 
         /// Sends events of as many users over five seconds.
@@ -151,20 +68,12 @@ extension BrokerTests {
             let hops = try await Hops(stage.shop)
             hops.expectPunctual()
             for tier in tiers { #expect(hops.count(in: tier) >= Self.count, "\(tier)") }
-            let tokens = try await TopicReader.records(of: stage.shop.partitions(of: [stage.shop.topics.tokens]))
+            let tokens = try await stage.shop.tokens()
             let answers = tokens.filter { $0.eventID?.hasPrefix("waiting-") == true }
             #expect(answers.count == Self.count)
             #expect(Set(answers.compactMap(\.eventID)).count == Self.count)
             #expect(answers.allSatisfy { $0.member("key_id") == key })
             report(hops.summary)
         }
-    }
-}
-
-extension ConsumedRecord {
-    /// A member of a JSON value.
-    fileprivate func member(_ name: String) -> String? {
-        let object = value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
-        return object?[name] as? String
     }
 }

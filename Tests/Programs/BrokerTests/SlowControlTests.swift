@@ -27,8 +27,8 @@ extension BrokerTests {
         }
 
         private func story(_ shop: Shop, _ proxy: HoldingProxy) async throws {
-            try await command(shop, "apps", "pause", "braze-ios", "--reason", "the vendor moves")
-            try await command(shop, "lanes", "pause", "bulk", "--reason", "the night")
+            try await shop.command("apps", "pause", "braze-ios", "--reason", "the vendor moves")
+            try await shop.command("lanes", "pause", "bulk", "--reason", "the night")
             try await produce(shop, "before")
 
             // One that starts: it consumes nothing before it knows.
@@ -72,8 +72,8 @@ extension BrokerTests {
             #expect(try await answered(shop).count == 4)
 
             // Once the pauses end, everything is answered, each once.
-            try await command(shop, "apps", "resume", "braze-ios")
-            try await command(shop, "lanes", "resume", "bulk")
+            try await shop.command("apps", "resume", "braze-ios")
+            try await shop.command("lanes", "resume", "bulk")
             let all = ["open", "paused", "bulk"].flatMap { kind in rounds.map { "\(kind)-\($0)" } }
             try await wait(for: Set(all), shop)
             #expect(try await answered(shop) == all.sorted())
@@ -87,9 +87,8 @@ extension BrokerTests {
 
         /// Produces an event of an app that is paused, of one that is not, and one of the lane that rests.
         private func produce(_ shop: Shop, _ round: String) async throws {
-            let producer = try Cluster.makeProducer()
             let open = #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#(round)"}"#
-            let errors = await producer.deliver([
+            try await shop.deliver([
                 EventMix.report(
                     "braze-ios", #"{"code":22,"userId":"\#(round)"}"#, id: "paused-\(round)", topic: shop.topics.live,
                     key: round),
@@ -97,34 +96,24 @@ extension BrokerTests {
                 EventMix.report(
                     "onesignal-shop", #"{"externalId":"\#(round)"}"#, id: "bulk-\(round)", topic: shop.topics.bulk),
             ])
-            await producer.close(within: .seconds(5))
-            try #require(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 })")
         }
 
         /// The events that tokens answer, in the order of their names.
         private func answered(_ shop: Shop) async throws -> [String] {
-            try await TopicReader.records(of: shop.partitions(of: [shop.topics.tokens])).compactMap(\.eventID).sorted()
+            try await shop.tokens().compactMap(\.eventID).sorted()
         }
 
         private func wait(for events: Set<String>, _ shop: Shop) async throws {
-            try await TopicReader.wait(for: events.count, on: shop.partitions(of: [shop.topics.tokens]))
+            try await shop.waitForTokens(events.count)
             try await eventually("the events' tokens") { try await events.isSubset(of: answered(shop)) }
         }
 
         /// Waits until the worker put the given number of the paused app's events aside.
         private func waitForSuspended(_ worker: Program, atLeast count: Double) async throws {
-            let scrape = try await Scrape(worker)
+            let scrape = try await AdminAPI(of: worker)
             try await eventually("\(count) suspended events") {
-                try await scrape.counter("remint_outcomes_total", #"code="app_suspended""#) >= count
+                try await scrape.total("remint_outcomes_total", [#"code="app_suspended""#]) >= count
             }
-        }
-
-        /// Runs a command of an operator, at the brokers themselves.
-        private func command(_ shop: Shop, _ arguments: String...) async throws {
-            let file = shop.folder.appending(path: "remint.yaml").path
-            let program = try await Program.run(
-                Repository.remint, arguments + ["--config", file, "--brokers", Cluster.brokers])
-            try #require(program.status == 0, "\(program.errorText)")
         }
     }
 }

@@ -6,7 +6,6 @@ import Testing
 extension Scenarios {
     /// Tests of the alerts and the dashboard against their runbooks, their own tests and their units.
     @Suite(.timeLimit(.minutes(5))) struct AlertTests {
-        /// An alert of the rules.
         private struct Alert {
             let name: String
             let text: Substring
@@ -119,7 +118,6 @@ extension Scenarios {
 
         // MARK: The dashboard
 
-        /// A unit of the dashboard's panels.
         private enum Unit: String { case seconds = "s", rate = "ops", count = "short", bytes, share = "percentunit" }
 
         private func unit(of query: String) -> Unit {
@@ -145,18 +143,23 @@ extension Scenarios {
             }
         }
 
-        @Test func `no two panels of the dashboard lie over each other`() throws {
+        @Test func `each panel of the dashboard has a number, a query and a place of its own`() throws {
             let board = try JSONDocument(parsing: Array(text("grafana/remint.json").utf8)).root
             var cells: Set<[Int64]> = []
+            var numbers: Set<Int64> = []
             for panel in board["panels"]?.elements ?? [] {
+                #expect(numbers.insert(try #require(panel["id"]?.integer)).inserted, "\(panel["title"]?.string ?? "")")
+                if panel["type"]?.string != "row" { #expect(panel["targets"]?.elements.isEmpty == false) }
                 let place = try #require(panel["gridPos"])
-                let numbers = try ["x", "y", "w", "h"].map { try #require(place[$0]?.integer) }
-                for x in numbers[0]..<(numbers[0] + numbers[2]) {
-                    for y in numbers[1]..<(numbers[1] + numbers[3]) {
+                let sides = try ["x", "y", "w", "h"].map { try #require(place[$0]?.integer) }
+                #expect(sides[0] + sides[2] <= 24)
+                for x in sides[0]..<(sides[0] + sides[2]) {
+                    for y in sides[1]..<(sides[1] + sides[3]) {
                         #expect(cells.insert([x, y]).inserted, "\(panel["title"]?.string ?? "") at \(x), \(y)")
                     }
                 }
             }
+            #expect(numbers.count > 40)
         }
     }
 }

@@ -55,22 +55,6 @@ extension Scenarios {
             #expect(try #require(waits["p50"]) <= #require(waits["p99"]))
         }
 
-        @Test(.enabled(if: Scale.isLong, "it takes a minute: set REMINT_TEST_LONG=1"))
-        func `remint-bench growth measures the whole worker with more of each`() async throws {
-            let result = try await json([
-                "growth", "--rounds", "1", "--events", "500", "--backlog", "1000", "--apps", "3", "--subjects", "2000",
-            ])
-            let rows = try #require(result["results"] as? [[String: Any]])
-            #expect(rows.map { $0["backlog"] as? Int } == [500, 1000, 500, 500, 500])
-            #expect(rows.map { $0["apps"] as? Int } == [1, 1, 3, 1, 3])
-            #expect(rows.map { $0["subjects"] as? Int } == [1000, 1000, 1000, 2000, 2000])
-            for row in rows {
-                #expect(try median(row, "microseconds_per_event") > 0)
-                #expect(try median(row, "events_per_second") > 0)
-                #expect(try median(row, "ratio_to_first") > 0)
-            }
-        }
-
         @Test(arguments: [
             (["mint", "--algorithm", "PS512"], "RS256 (Braze), ES256 (OneSignal) or HS256 (Infobip)"),
             (["mint", "--key", "x"], "--key needs one --algorithm"),

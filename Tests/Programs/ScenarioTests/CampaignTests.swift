@@ -1,10 +1,14 @@
+import AdapterKit
 import AsyncTestSupport
 import Foundation
 import JOSE
 import Kafka
 import Keyring
+import Operations
 import ProgramTestSupport
 import Testing
+import Vendors
+import WorkerConfiguration
 
 extension CampaignScenarios {
     /// A campaign reports what happened, stops where nothing did, and continues.
@@ -15,7 +19,7 @@ extension CampaignScenarios {
 
         /// A trouble that keeps a canary from being answered.
         enum Trouble: String, CaseIterable, Sendable {
-            case appPaused, workersStopped, keyUnreadable, lookupsDown
+            case appPaused, workersStopped, keyUnreadable
 
             /// Two that pause a campaign in different ways; all of them in a long run.
             static let tested: [Trouble] = Scale.isLong ? allCases : [.appPaused, .keyUnreadable]
@@ -25,7 +29,6 @@ extension CampaignScenarios {
                 case .appPaused: "2 deferred (app_suspended); the app braze-ios is paused"
                 case .workersStopped: "2 not consumed by any worker"
                 case .keyUnreadable: "got no token of"
-                case .lookupsDown: "deferred ("
                 }
             }
         }
@@ -46,11 +49,6 @@ extension CampaignScenarios {
                 worker.terminate()
                 await worker.waitForEnd()
             case .keyUnreadable: worker.send(SIGSTOP)
-            case .lookupsDown:
-                worker.terminate()
-                await worker.waitForEnd()
-                try shop.askNobody()
-                worker = try await shop.startWorker()
             }
             try await operatorOf.does("promote", "--now")
             if trouble == .keyUnreadable {
@@ -59,9 +57,7 @@ extension CampaignScenarios {
                 worker.send(SIGCONT)
             }
             let canary = ["--canary", "10", "--watch", "1s", "--answer-within"]
-            // A worker that was just started takes its partitions first, and then asks.
-            let wait = trouble == .lookupsDown ? "25s" : "4s"
-            let refused = try await operatorOf.run("reissue", canary + [wait], brokers: true)
+            let refused = try await operatorOf.run("reissue", canary + ["4s"], brokers: true)
             #expect(refused.status == 1)
             for words in [trouble.words, "remint rotate abort", "remint rotate resume"] {
                 #expect(refused.errorText.contains(words), "\(refused.errorText)")
@@ -77,11 +73,6 @@ extension CampaignScenarios {
                 // Whoever is asked for before the worker has read it gets a token of the old version once more.
                 let new = try #require(try shop.ring(Self.app).versions.last?.id)
                 try #require(await worker.wrote("remint.key.version=\(new)"), "\(worker.errorText)")
-            case .lookupsDown:
-                worker.terminate()
-                await worker.waitForEnd()
-                try shop.configure(Shop.lookup, "")
-                worker = try await shop.startWorker()
             }
             try await operatorOf.does("resume")
             let again = try await operatorOf.run("reissue", canary + ["15s"], brokers: true)
@@ -98,38 +89,7 @@ extension CampaignScenarios {
             let status = try await operatorOf.status()
             #expect(status["live_old"] as? Int == 0 && status["phase"] as? String == "reissued", "\(status)")
             try await operatorOf.does("retire", brokers: true)
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
-        @Test func `letters from before do not count, and a canary of others passes after a rejected one`() async throws
-        {
-            let shop = try await Shop.open(admission: "suspend_after: 1000")
-            let worker = try await shop.startWorker()
-            let operatorOf = Operator(shop: shop, ring: Self.app)
-            try await issue(30, shop)
-            // Every user's token of the old key was refused before: a long topic of letters that mean nothing now.
-            try await refuse(try await shop.tokens(), shop)
-            try await shop.waitForLetters(30)
-            try await operatorOf.does("prepare")
-            try await operatorOf.does("promote", "--now")
-            let job = try operatorOf.starts("reissue", "--canary", "10", "--watch", "60s", "--rate", "0")
-            try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
-            let new = try shop.ring(Self.app).versions.last?.id
-            let canary = try await shop.tokens().filter { $0.header("remint-key-id") == new }
-            #expect(canary.count == 3)
-            try await refuse(canary, shop)
-            await job.waitForEnd()
-            #expect(job.status == 1)
-            #expect(job.errorText.contains("the vendor rejected"), "\(job.errorText)")
-            #expect(job.errorText.contains("--max-rejections"), "\(job.errorText)")
-            try await operatorOf.does("resume")
-            try await operatorOf.does("reissue", "--canary", "10", "--watch", "1s", "--rate", "0", brokers: true)
-            #expect(try await operatorOf.status()["live_old"] as? Int == 0)
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         /// Of a canary of 20, the users whose tokens the vendor refuses, and whether that is too many: the two beside the limit,
@@ -140,7 +100,7 @@ extension CampaignScenarios {
         @Test(arguments: shares)
         func `a canary is judged by the share that the vendor refuses`(_ count: Int, _ isTooMany: Bool) async throws {
             let shop = try await Shop.open(admission: "suspend_after: 1000")
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let operatorOf = Operator(shop: shop, ring: Self.app)
             try await issue(20, shop)
             try await operatorOf.does("prepare")
@@ -158,97 +118,96 @@ extension CampaignScenarios {
                 isTooMany
                 ? "the vendor rejected" : "the canary passed: 20 of 20 answered, 0 superseded, \(count) rejected"
             #expect(job.errorText.contains(words), "\(job.errorText)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
-        // MARK: One truth
-
-        @Test func `a change of the ring beside a campaign is refused and a ring that disagrees stops it`() async throws
+        @Test func `a suspension during the watch pauses the campaign although every rejection is allowed`()
+            async throws
         {
+            let shop = try await Shop.open(admission: "suspend_after: 3, suspend_min_age: 1s, suspend_probe: 1h")
+            let worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await issue(8, shop)
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("promote", "--now")
+            let new = try #require(try shop.ring(Self.app).versions.last?.id)
+            let job = try operatorOf.starts(
+                "reissue", "--canary", "100", "--watch", "20s", "--max-rejections", "100%", "--rate", "0")
+            try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
+            try await refuse(try await shop.tokens().filter { $0.header("remint-key-id") == new }, shop)
+            try #require(await worker.logged("app.suspended"), "\(worker.errorText)")
+            await job.waitForEnd()
+            #expect(job.status == 1)
+            #expect(
+                job.errorText.contains(
+                    "the app \(Self.app) is suspended: 8 users' tokens of \(new) were rejected by the vendor"),
+                "\(job.errorText)")
+            // Back to the old key, which the vendor has: the app resumes by itself with it.
+            try await operatorOf.does("abort")
+            #expect(try shop.ring(Self.app).versions.map(\.state) == [.active, .passive])
+            await shop.close()
+        }
+
+        @Test func `the checkpoint of another campaign is refused`() async throws {
             let shop = try await Shop.open()
             let operatorOf = Operator(shop: shop, ring: Self.app)
             try await operatorOf.does("prepare")
-            let versions = try shop.ring(Self.app).versions.map(\.id)
             try await operatorOf.does("promote", "--now")
-            for (arguments, words) in [
-                (["promote", "--now"], "remint rotate abort"), (["retire", "--force"], "remint rotate retire"),
-            ] {
-                let refused = try await operatorOf.remint(
-                    ["rotate"] + arguments + ["--key-version", versions[0], "--key", Self.app])
-                #expect(refused.status == 1 && refused.errorText.contains(words), "\(refused.errorText)")
-            }
-            // A hand that edits the ring: the campaign says that it signs with the new version, and it does not.
-            let listing = shop.folder.appending(path: "keys/\(Self.app)/keyring.json")
-            let text = try String(contentsOf: listing, encoding: .utf8)
-            let edited = text.replacing("\"active\"", with: "\"X\"").replacing("\"passive\"", with: "\"active\"")
-                .replacing("\"X\"", with: "\"passive\"")
-            try Data(edited.utf8).write(to: listing)
-            for step in ["reissue", "retire"] {
-                try await operatorOf.isRefused(step, brokers: true, saying: "remint rotate promote --now")
-            }
-            try await operatorOf.does("promote", "--now")
-            #expect(try shop.ring(Self.app).versions.map(\.state) == [.passive, .active])
-            await shop.broker.close()
+            let id = try #require(try await operatorOf.status()["campaign"] as? String)
+            let path = shop.folder.appending(path: "keys/\(Self.app)/rotation-\(id).json")
+            try Data(
+                #"{"job":"j","campaign":"another","round":1,"input":"ledger of x","rows":4,"sent":4,"rejected":0,"rejects_length":0}"#
+                    .utf8
+            ).write(to: path)
+            try await operatorOf.isRefused("reissue", brokers: true, saying: "the checkpoint of the campaign another")
+            await shop.close()
         }
 
-        // MARK: The end
+        // MARK: Clocks
 
-        @Test func `a version is not retired over tokens that nobody can be sure of`() async throws {
-            let shop = try await Shop.open()
+        /// Seconds by which the operator's clock is ahead, seconds until the token's end, and the words of the refusal; none where the
+        /// version may be retired.
+        static let ends: [(ahead: Int64, end: Int64, words: String?)] = [
+            (-600, 300, "ends at"), (-600, -300, "ends at"), (600, 300, "counts for 15m longer"), (600, -400, nil),
+        ]
+
+        @Test(arguments: ends) func `a version with a live token is not retired by a clock that is ten minutes off`(
+            _ ahead: Int64, _ end: Int64, _ words: String?
+        ) async throws {
+            // One partition, so that the worker's token is in the same one.
+            let shop = try await Shop.open(partitions: 1)
             let operatorOf = Operator(shop: shop, ring: Self.app)
             try await operatorOf.does("prepare")
             try await operatorOf.does("promote", "--now")
             let old = try #require(try shop.ring(Self.app).versions.first?.id)
-            func token(_ key: String, app: String, ring: String?, seal: String? = nil) -> ProducerRecord {
-                let now = Int64(Date().timeIntervalSince1970), end = now + 3600
-                let parts = key.split(separator: "/")
-                let challenge = parts.count > 2 ? #","challenge":"\#(parts[2])""# : ""
-                let sealed = seal.map { #","sealed_for":"\#($0)""# } ?? ""
-                let value = """
-                    {"app":"\(app)","vendor":"braze","subject":{"user":"\(parts[1])"},\
-                    "token":"\(seal == nil ? "e.e.e" : "e.e.e.e.e")","algorithm":"RS256","key_id":"\(old)",\
-                    "issued_at":\(now),"expires_at":\(end),"version":1,"event_id":"e"\(challenge)\(sealed)}
-                    """
-                let headers =
-                    [
-                        ("ce_source", "/remint/\(app)"), ("ce_type", "remint.token.replaced.v1"),
-                        ("remint-key-id", old), ("remint-expires-at", "\(end)"), ("remint-version", "1"),
-                    ] + (ring.map { [("remint-key-ring", $0)] } ?? []) + (seal.map { [("remint-seal", $0)] } ?? [])
-                return ProducerRecord(
-                    topic: "remint.tokens", key: Array(key.utf8), value: Array(value.utf8),
-                    headers: headers.map { RecordHeader($0.0, $0.1) })
+            try await shop.produce([tokenRecord("u", ring: Self.app, keyID: old, issued: 3600, end: end)])
+            let ring = try ring(shop, ahead)
+            func refusal() async throws -> String? {
+                do {
+                    try await ring.requireNoLiveToken(
+                        of: [old], brokers: shop.broker.bootstrapServers, logger: quiet, display: NoDisplay())
+                    return nil
+                } catch let error as TokensLive { return error.description }
             }
-            try await shop.produce([
-                token("renamed/a", app: "renamed", ring: Self.app), token("renamed/b", app: "renamed", ring: Self.app),
-                token("onesignal-shop/moved", app: "onesignal-shop", ring: Self.app),
-                token("braze-ios/sealed", app: Self.app, ring: Self.app, seal: "k"),
-                token("braze-ios/unlabeled", app: Self.app, ring: nil),
-                token("braze-ios/u/nonce", app: Self.app, ring: Self.app),
-                token("braze-ios/x", app: Self.app, ring: "a-ring-of-before"),
-                token("removed/u", app: "removed", ring: nil),
-                token("onesignal-shop/other", app: "onesignal-shop", ring: "onesignal-shop"),
-                ProducerRecord(
-                    topic: "remint.tokens", key: Array("braze-ios/torn".utf8), value: Array("{}".utf8),
-                    headers: [
-                        RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("remint-version", "none"),
-                    ]),
-                ProducerRecord(topic: "remint.tokens", key: Array("hello".utf8), value: Array("{}".utf8)),
-            ])
-            let refused = try await operatorOf.run("retire", [], brokers: true)
-            #expect(refused.status == 1)
-            for words in [
-                "9 live tokens are signed with it", "3 can be re-issued", "1 answers a challenge",
-                "2 are of the app renamed, which is not configured", "3 name no ring of this configuration",
-                "1 record of the token topic cannot be read", "1 record of the token topic is no token", "--force",
-            ] {
-                #expect(refused.errorText.contains(words), "\(words): \(refused.errorText)")
+            let refused = try await refusal()
+            #expect((refused == nil) == (words == nil), "\(String(describing: refused))")
+            if let words, let refused {
+                #expect(refused.contains(words) && refused.contains("1 live token is signed with it"), "\(refused)")
             }
-            let forced = try await operatorOf.run("retire", ["--force"], brokers: true)
-            #expect(forced.status == 0, "\(forced.errorText)")
-            #expect(forced.outputText.contains("a device may still hold a replaced token"), "\(forced.outputText)")
-            await shop.broker.close()
+            await shop.close()
+        }
+
+        /// The ring as an operator has it whose clock is off.
+        private func ring(_ shop: borrowing Shop, _ offset: Int64) throws -> RingInUse {
+            let source = ConfigurationSource(
+                environment: { ProcessInfo.processInfo.environment[$0] },
+                file: { try? String(contentsOfFile: $0, encoding: .utf8) })
+            let (read, diagnostics) = ConfigurationReader(registry: .remint, source: source).read(shop.configuration)
+            let configuration = try #require(read, "\(diagnostics)")
+            let key = try #require(configuration.keys.first { $0.name == Self.app })
+            return RingInUse(
+                configuration: configuration, ring: key, directory: KeyRingDirectory(path: try #require(key.path)),
+                now: { UnixTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)).advanced(bySeconds: offset) })
         }
 
         // MARK: Parts
@@ -278,17 +237,10 @@ extension Shop {
         let file = try #require((ring["versions"] as? [[String: Any]])?.last?["file"] as? String)
         return folder.appending(path: file).path
     }
+}
 
-    /// A look-up whose vendor does not answer.
-    static let lookup =
-        "    lookup: { mode: verify, endpoint: \"http://127.0.0.1:9\", key_file: braze.key }\n"
-
-    /// Lets the workers ask about the users of `braze-ios` where nobody answers.
-    func askNobody() throws {
-        let secret = folder.appending(path: "braze.key").path
-        try #require(
-            FileManager.default.createFile(
-                atPath: secret, contents: Data("key".utf8), attributes: [.posixPermissions: 0o600]))
-        try configure("    key: braze-ios\n", "    key: braze-ios\n" + Self.lookup)
-    }
+private struct NoDisplay: ProgressDisplay {
+    let isShown = false
+    mutating func show(_ done: Int, of total: Int, _ note: String) {}
+    mutating func clear() {}
 }

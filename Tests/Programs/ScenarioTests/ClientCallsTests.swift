@@ -14,7 +14,6 @@ extension ClientScenarios {
     @Suite(.timeLimit(.minutes(5))) struct ClientCallsTests {
         private static let count =
             ProcessInfo.processInfo.environment["REMINT_TEST_CLIENT_CALLS"].flatMap { Int($0) } ?? Scale.rounds(1000)
-        private static let browser = ["chromium", "chromium-browser", "google-chrome"].first(where: Tool.isInstalled)
         private static let hasNode = Tool.isInstalled("node")
         private static let hasJava = Tool.isInstalled("javac") && Tool.isInstalled("java")
         private static let needsNode: Comment = "needs Node (Debian: nodejs)"
@@ -57,7 +56,7 @@ extension ClientScenarios {
             async throws
         {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let issuer = try SigningKey.generate(.es256, keyID: "session-1")
             var gateway = try await Gateway.start(shop, issuer: issuer)
             let folder = try TemporaryFolder()
@@ -87,10 +86,7 @@ extension ClientScenarios {
             #expect(report.inAddress == 0, "a session in an address")
             #expect(report.tooMany > 0 && report.unavailable > 0, "the plan has faults of both kinds")
             await proxy.stop()
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         private static func outcome(of program: Program) throws -> Outcome {
@@ -162,51 +158,18 @@ extension ClientScenarios {
 
         @Test(.enabled(if: hasNode && browser != nil, "needs Node and Chromium (Debian: nodejs, chromium)"))
         func `the JavaScript client gives up no call in Chromium`() async throws {
-            let browser = try #require(Self.browser)
             try await Self.check(2) { place in
-                let mailbox = Mailbox()
+                let mailbox = Site()
                 let site = try await StubServer.start(mailbox, now: { UnixTime(microseconds: 0) })
                 let profile = try TemporaryFolder()
-                let chromium = try Program(
-                    browser,
-                    [
-                        "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                        "--user-data-dir=\(profile.url.path)", "--remote-debugging-port=0",
-                        "http://\(place.gateway)/calls.html?app=braze-ios&done=\(site.url)/done",
-                    ])
+                let chromium = try openPage(
+                    "http://\(place.gateway)/calls.html?app=braze-ios&done=\(site.url)/done", profile: profile.url)
                 let result = await mailbox.result()
                 chromium.kill()
                 await chromium.waitForEnd()
                 await site.stop()
                 return try JSONDecoder().decode(Outcome.self, from: Data(result))
             }
-        }
-    }
-}
-
-/// The server to which the page sends its outcome.
-private final class Mailbox: VendorStub {
-    private let state = Mutex<(result: [UInt8]?, waiter: CheckedContinuation<[UInt8], Never>?)>((nil, nil))
-
-    func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
-        guard request.method == "POST" else { return StubResponse(status: 404) }
-        let waiter = state.withLock { state in
-            state.result = state.result ?? request.body
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume(returning: request.body)
-        return StubResponse(status: 204)
-    }
-
-    /// Returns the first body that came.
-    func result() async -> [UInt8] {
-        await withCheckedContinuation { continuation in
-            let result = state.withLock { state in
-                if state.result == nil { state.waiter = continuation }
-                return state.result
-            }
-            if let result { continuation.resume(returning: result) }
         }
     }
 }

@@ -33,10 +33,7 @@ extension DeviceScenarios {
                 try await admin.total("remint_minted_total", [#"app="infobip-mobile""#]) == 10_000,
                 "\(metrics) \(worker.errorText)")
 
-            worker.terminate()
-            await worker.waitForEnd()
-            #expect(worker.status == 0, "\(worker.errorText)")
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
     }
 }

@@ -50,30 +50,18 @@ extension CommandScenarios {
             #expect(!run.hasLogged("worker.consuming"))
         }
 
-        @Test func `check asks what the configuration connects to, when it is to`() async throws {
+        @Test func `a worker whose admin address is in use stops before it consumes`() async throws {
             let shop = try await Shop.open()
-            let arguments = ["check", "--connect", "--config", shop.configuration]
-            let good = try await Command.remint(arguments)
-            #expect(good.status == 0, "\(good.outputText)\(good.errorText)")
-            let lines = good.outputText.split(separator: "\n").dropFirst()
-            #expect(lines.first == "brokers \(shop.broker.bootstrapServers): ok, 7 topics are shown")
-            #expect(lines.count == 11 && lines.allSatisfy { $0.contains(": ok, ") }, "\(good.outputText)")
-
-            try shop.configure("    key: braze-ios\n", "    key: braze-ios\n    topics: [shop.reports]\n")
-            let wrong = try await Command.remint(arguments + ["--json"])
-            #expect(wrong.status == 1)
-            let report = try #require(try JSONSerialization.jsonObject(with: wrong.standardOutput) as? [String: Any])
-            #expect(report["ok"] as? Bool == false)
-            let asked = try #require(report["connections"] as? [[String: Any]])
-            #expect(
-                asked.filter { $0["ok"] as? Bool == false }.map { $0["asked"] as? String } == ["topic shop.reports"])
-
-            await shop.broker.close()
-            let gone = try await Command.remint(arguments + ["--timeout", "2s"])
-            #expect(gone.status == 1)
-            #expect(gone.outputText.contains("correct kafka.bootstrap_servers"), "\(gone.outputText)")
-            let usage = try await Command.remint(arguments + ["--timeout", "soon"])
-            #expect(usage.status == 2)
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+            let text = try String(contentsOfFile: shop.configuration, encoding: .utf8)
+            try shop.configure("127.0.0.1:0", admin.address)
+            try #require(try String(contentsOfFile: shop.configuration, encoding: .utf8) != text)
+            let second = try await Program.run(Repository.remint, ["run", "--config", shop.configuration])
+            #expect(second.status == 75)
+            #expect(second.errorText.contains(admin.address), "\(second.errorText)")
+            #expect(!second.hasLogged("worker.consuming"), "\(second.errorText)")
+            await shop.close()
         }
     }
 }

@@ -42,9 +42,7 @@ extension OperatorScenarios {
             #expect(all.count { $0.member("app") == "braze-ios" } == 1)
             #expect(try await apps(shop, "resume", "braze-ios").status == 1, "nothing holds it")
 
-            third.terminate()
-            await third.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         private func apps(_ shop: borrowing Shop, _ arguments: String...) async throws -> Command {

@@ -16,7 +16,7 @@ extension DeviceScenarios {
             _ language: String, _ executable: String, _ arguments: [String], more: [String: String] = [:]
         ) async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let edge = EdgeExample(
                 language, gateway: gateway.address, key: Gateway.apiKey, brokers: shop.broker.bootstrapServers,
@@ -28,10 +28,7 @@ extension DeviceScenarios {
             let page = try await edge.runPage()
             #expect(
                 page.status == 0 && page.outputText.contains(#""token":"ey"#), "\(page.outputText) \(page.errorText)")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test(.enabled(if: canRunPages, needs)) func `the edge in Node does its duties`() async throws {

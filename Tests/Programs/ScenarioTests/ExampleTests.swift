@@ -69,28 +69,6 @@ extension Scenarios {
             }
         }
 
-        @Test func `an installed program finds its files in share`() async throws {
-            let folder = try TemporaryFolder()
-            let share = folder.url.appending(path: "share/remint")
-            for path in ["bin", "share/remint"] {
-                try FileManager.default.createDirectory(
-                    at: folder.url.appending(path: path), withIntermediateDirectories: true)
-            }
-            let program = folder.url.appending(path: "bin/example-remint")
-            try FileManager.default.copyItem(
-                at: URL(filePath: Repository.example).resolvingSymlinksInPath(), to: program)
-            for bundle in ["ExampleChat", "ShippedVendors", "BrazeAdapter"].map({ "remint_\($0).resources" }) {
-                try FileManager.default.copyItem(
-                    at: Repository.products.appending(path: bundle), to: share.appending(path: bundle))
-            }
-            for vendor in ["example-chat", "ably", "braze"] {
-                let codes = try await Program.run(program.path, ["codes", vendor])
-                #expect(codes.status == 0, "\(codes.errorText)")
-            }
-            let lacking = try await Program.run(program.path, ["demo"])
-            #expect(lacking.status == 1 && lacking.errorText.contains("_OneSignalAdapter.resources"))
-        }
-
         // MARK: The pages of AdapterKit
 
         private static let pages = Result {

@@ -20,7 +20,6 @@ extension CommandScenarios {
                 .write(to: file)
         }
 
-        /// The printed commands, without their purposes.
         private func commands(of program: Command) -> [String] {
             program.outputText.split(separator: "\n").filter { $0.hasPrefix("  remint ") || $0.contains(" curl ") }
                 .map { String($0.dropFirst(2)) }

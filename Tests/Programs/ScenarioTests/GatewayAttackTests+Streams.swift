@@ -37,43 +37,7 @@ extension GatewayScenarios.GatewayAttackTests {
         await gateway.stop()
         worker.terminate()
         await worker.waitForEnd()
-        await shop.broker.close()
-    }
-
-    @Test func `a request refused by a limit has its proof still`() async throws {
-        let keys = try AttackKeys()
-        let shop = try await Shop.open()
-        let worker = try await shop.startWorker()
-        let gateway = try await Gateway.start(
-            shop, issuer: keys.customers, limits: ["user_rate: 1"],
-            more: ["public_url: https://tokens.example", "proof: dpop"])
-        let device = try SigningKey.generate(.es256)
-        let session = try gateway.session("ann", boundTo: try JWK.thumbprint(of: device.verificationKey))
-        let path = "/v1/apps/braze-ios/token"
-        func ask(_ proof: String) async throws -> Int {
-            try await gateway.call(path, headers: ["Authorization": "DPoP \(session)", "DPoP": proof]).status
-        }
-        func proof() throws -> String {
-            try DeviceProof.make(device, session, "GET", "https://tokens.example\(path)")
-        }
-        let kept = try await eventualValue("a refusal by the limit") { () -> String? in
-            let next = try proof()
-            return try await ask(next) == 429 ? next : nil
-        }
-        /// Returns the status of the call with the kept proof once the limit admits it.
-        func admitted() async throws -> Int {
-            try await eventualValue("a call that the limit admits") {
-                let status = try await ask(kept)
-                return status == 429 ? nil : status
-            }
-        }
-        #expect(try await admitted() == 200)
-        // The limit is checked before the proof.
-        #expect(try await admitted() == 401)
-        await gateway.stop()
-        worker.terminate()
-        await worker.waitForEnd()
-        await shop.broker.close()
+        await shop.close()
     }
 
     @Test func `a proof needs a nonce of these seconds on every instance, and an old one counts on none`()
@@ -115,6 +79,47 @@ extension GatewayScenarios.GatewayAttackTests {
         await second.stop()
         worker.terminate()
         await worker.waitForEnd()
-        await shop.broker.close()
+        await shop.close()
+    }
+
+    @Test func `a proof of possession counts once, for its session, its key and its request`() async throws {
+        let shop = try await Shop.open()
+        let worker = try await shop.startWorker()
+        let gateway = try await Gateway.start(
+            shop, more: ["proof: dpop", "public_url: https://tokens.example"])
+        let device = try SigningKey.generate(.es256)
+        let thief = try SigningKey.generate(.es256)
+        let session = try gateway.session(
+            "ann", boundTo: try JWK.thumbprint(of: device.verificationKey))
+        let path = "/v1/apps/onesignal-shop/token"
+        let url = "https://tokens.example\(path)"
+        func ask(_ proof: String?) async throws -> Gateway.Answer {
+            var headers = ["Authorization": "DPoP \(session)"]
+            if let proof { headers["DPoP"] = proof }
+            return try await gateway.call(path, headers: headers)
+        }
+        let good = try DeviceProof.make(device, session, "GET", url)
+        #expect(try await ask(good).status == 200)
+        let refused = [
+            ("replayed", good), ("of another key", try DeviceProof.make(thief, session, "GET", url)),
+            ("for another method", try DeviceProof.make(device, session, "POST", url)),
+            ("for another URL", try DeviceProof.make(device, session, "GET", url + "/stream")),
+            ("for another host", try DeviceProof.make(device, session, "GET", "https://evil.example\(path)")),
+            ("for another session", try DeviceProof.make(device, session + "x", "GET", url)), ("none", nil),
+        ]
+        for (name, proof) in refused {
+            let answer = try await ask(proof)
+            #expect(answer.status == 401, "\(name): \(answer.text)")
+            #expect(
+                !answer.text.contains("eyJ") && answer.headers["www-authenticate"] != nil,
+                "\(name)")
+        }
+        // As if it were bound to nothing.
+        #expect(try await gateway.call(path, session: session).status == 401)
+        #expect(try await ask(try DeviceProof.make(device, session, "GET", url)).status == 200)
+        await gateway.stop()
+        worker.terminate()
+        await worker.waitForEnd()
+        await shop.close()
     }
 }

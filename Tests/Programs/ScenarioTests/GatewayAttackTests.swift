@@ -29,7 +29,7 @@ extension GatewayScenarios {
         @Test func `no row of the table gets a byte of somebody else's token`() async throws {
             let keys = try AttackKeys()
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(
                 shop, issuer: keys.customers, entries: Self.entries, limits: [], scopedKey: AttackKeys.scopedKey,
                 more: try Self.lines(shop, keys))
@@ -73,11 +73,7 @@ extension GatewayScenarios {
                 #expect(try await gateway.call("/v1/apps/\(app)/token", session: session).status == 200)
             }
             #expect(!gateway.program.errorText.contains("eyJ"))
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
 
         private static func judge(_ row: GatewayAttack, _ text: String, _ tokens: [String]) {
@@ -102,7 +98,6 @@ extension GatewayScenarios {
             }
         }
 
-        /// The user of a Braze token.
         static func user(of token: String) -> String? {
             let parts = token.split(separator: ".")
             guard parts.count == 3, let payload = try? Base64.url.decode(Array(parts[1].utf8)[...]) else { return nil }
@@ -115,7 +110,7 @@ extension GatewayScenarios {
         {
             let keys = try AttackKeys()
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(
                 shop, issuer: keys.customers, limits: ["refused_rate: 5"], more: ["trusted_proxies: [127.0.0.1]"])
             let path = "/v1/apps/braze-ios/token"
@@ -174,16 +169,13 @@ extension GatewayScenarios {
             // 10 at once, 5 a second, and what was under way in the four lanes.
             #expect(Double(checked) <= 10 + 5 * seconds + 8, "\(counts) in \(seconds) s")
             #expect(counts[429] ?? 0 > 0 && counts[200] == nil, "\(counts)")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `strangers of many addresses leave known callers their part of the limit of all`() async throws {
             let keys = try AttackKeys()
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(
                 shop, issuer: keys.customers, limits: ["total_rate: 20", "user_rate: 1000", "caller_rate: 1000"],
                 more: ["trusted_proxies: [127.0.0.1]"])
@@ -216,10 +208,7 @@ extension GatewayScenarios {
                 flood.end()
                 try await group.waitForAll()
             }
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a caller's word about its address counts from a trusted proxy alone`() async throws {
@@ -239,8 +228,7 @@ extension GatewayScenarios {
             for number in 0..<12 { hostile.append(try await ask(number, from: "127.0.0.2")) }
             #expect(hostile.contains(429) && hostile.allSatisfy { $0 == 401 || $0 == 429 }, "\(hostile)")
             for number in 20..<32 { #expect(try await ask(number, from: "127.0.0.1") == 401) }
-            await gateway.stop()
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

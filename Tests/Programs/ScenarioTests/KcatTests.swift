@@ -8,7 +8,7 @@ extension Scenarios {
     @Suite(.timeLimit(.minutes(5))) struct KcatTests {
         @Test func `reports fed by kcat are answered, and kcat reads the tokens`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let feed = ["-b", shop.broker.bootstrapServers, "-t", "remint.invalidations", "-P", "-H"]
             for (app, report) in Self.reports {
                 let kcat = try await Program.run("kcat", feed + ["remint-app=\(app)"], input: Data(report.utf8))
@@ -29,10 +29,7 @@ extension Scenarios {
                 #expect(inspect.status == 0, "\(inspect.outputText) \(inspect.errorText)")
                 #expect(inspect.outputText.contains("says: accepted"))
             }
-            worker.terminate()
-            await worker.waitForEnd()
-            #expect(worker.status == 0)
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
 
         private static let reports = [

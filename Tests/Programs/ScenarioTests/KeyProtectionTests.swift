@@ -66,7 +66,7 @@ extension KeyScenarios {
             program.terminate()
             await program.waitForEnd()
             #expect(program.status == 0, "\(program.errorText)")
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test(.enabled(if: canChangeUser, "needs setpriv where the tests run as root"))
@@ -81,7 +81,7 @@ extension KeyScenarios {
             signer.terminate()
             await signer.waitForEnd()
             #expect(signer.status == 0, "\(signer.errorText)")
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

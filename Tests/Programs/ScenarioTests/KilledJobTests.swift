@@ -23,7 +23,7 @@ extension OperatorScenarios {
             let arguments = [
                 "reissue", "--config", shop.configuration, "--app", Self.app, "--input", input.path, "--rate", "500",
             ]
-            var random = Generator(state: Self.seed)
+            var random = SeededGenerator(seed: Self.seed)
             var kills = 0
             while kills < Self.kills {
                 let job = try Namespace.start(arguments)
@@ -39,7 +39,7 @@ extension OperatorScenarios {
             print("  killed job: seed \(Self.seed), \(kills) kills")
 
             var events: [[UInt8]: [(id: String?, isResent: Bool)]] = [:]
-            try await shop.readBulkLane { record in
+            for record in try await shop.records(of: ["remint.invalidations.bulk"]) {
                 events[record.key ?? [], default: []].append(
                     (record.member("id"), record.header("remint-resent") != nil))
             }
@@ -56,7 +56,7 @@ extension OperatorScenarios {
                 $0.hasPrefix(".remint-") && $0.hasSuffix(".new")
             }
             #expect(left.isEmpty, "unfinished files are left: \(left)")
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }
@@ -97,40 +97,5 @@ private enum Namespace {
             return true
         }
         return Glibc.kill(child, SIGKILL) == 0
-    }
-}
-
-/// SplitMix64, so that a run can be repeated.
-private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
-extension Shop {
-    /// Reads the bulk lane from its beginning to its end, partition by partition in order.
-    fileprivate func readBulkLane(_ each: (ConsumedRecord) -> Void) async throws {
-        let partitions = (0..<Int32(self.partitions)).map {
-            PartitionOffset(TopicPartition(topic: "remint.invalidations.bulk", partition: $0), offset: 0)
-        }
-        let consumer = try KafkaConsumer(
-            EmbeddedBroker.clientProperties.merging([
-                "bootstrap.servers": broker.bootstrapServers, "group.id": "bulk-reader", "enable.partition.eof": "true",
-                "auto.offset.reset": "earliest",
-            ]), reading: partitions, logger: quiet)
-        var open = partitions.count
-        while open > 0 {
-            try Task.checkCancellation()
-            for event in await consumer.events(limit: 1000, within: .seconds(1)) {
-                if case .record(let record) = event { each(record) }
-                if case .endOfPartition = event { open -= 1 }
-            }
-        }
-        await consumer.close(within: .seconds(5))
     }
 }

@@ -10,21 +10,6 @@ extension OperatorScenarios {
     @Suite(.timeLimit(.minutes(5))) struct LedgerJobTests {
         private static let app = "braze-ios"
 
-        private static func token(_ user: String, _ version: String, endsIn seconds: Int64) -> ProducerRecord {
-            let now = Int64(Date().timeIntervalSince1970), end = now + seconds
-            let value = """
-                {"app":"\(app)","vendor":"braze","subject":{"user":"\(user)"},"token":"e.e.e","algorithm":"RS256",\
-                "key_id":"\(version)","issued_at":\(now - 3600),"expires_at":\(end),"version":1,"event_id":"e"}
-                """
-            let headers = [
-                ("ce_source", "/remint/\(app)"), ("ce_type", "remint.token.replaced.v1"), ("remint-key-id", version),
-                ("remint-expires-at", "\(end)"), ("remint-version", "1"), ("remint-key-ring", app),
-            ]
-            return ProducerRecord(
-                topic: "remint.tokens", key: Array("\(app)/\(user)".utf8), value: Array(value.utf8),
-                headers: headers.map { RecordHeader($0.0, $0.1) })
-        }
-
         @Test func `a job from the ledger asks for the ledger's users each time it is run`() async throws {
             let shop = try await Shop.open()
             let version = try #require(try shop.ring(Self.app).versions.first?.id)
@@ -41,7 +26,8 @@ extension OperatorScenarios {
             #expect(!FileManager.default.fileExists(atPath: state))
             // The second one ended by a clock that may be ahead.
             try await shop.produce([
-                Self.token("ann", version, endsIn: 3600), Self.token("ben", version, endsIn: -60),
+                tokenRecord("ann", ring: Self.app, keyID: version, issued: 3600, end: 3600),
+                tokenRecord("ben", ring: Self.app, keyID: version, issued: 3600, end: -60),
             ])
             let first = try await job("--key", Self.app)
             #expect(first.outputText.hasPrefix("2 events sent of 2 rows"), "\(first.outputText) \(first.errorText)")
@@ -70,7 +56,7 @@ extension OperatorScenarios {
             try shop.configure("  bootstrap_servers", "  group: others\n  bootstrap_servers")
             let others = try await job("--key", Self.app)
             #expect(others.status != 0 && others.errorText.contains("of another input or another configuration"))
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

@@ -29,7 +29,11 @@ extension DeviceScenarios {
             try await admin.wait("remint_outcomes_total", [#"code="app_suspended""#], atLeast: Double(late.count))
 
             // The vendor's side is fixed: a new key is uploaded there and active here. Several users test it.
-            try await activateNewKey(in: shop.folder.appending(path: "keys/braze-ios"))
+            let operatorOf = Operator(shop: shop, ring: "braze-ios")
+            for step in [["generate", "--id", "new"], ["promote", "new", "--now"]] {
+                let made = try await operatorOf.remint(["keys"] + step + ["--key", "braze-ios"])
+                try #require(made.status == 0, "\(made.errorText)")
+            }
             let probes = try await shop.consumeOutputs { !Self.users(of: "new", in: $0).isEmpty }
             #expect(Self.users(of: "new", in: probes).isSubset(of: late))
             #expect(try await Self.state(of: "braze-ios", shop.configuration) == "suspended")
@@ -40,55 +44,12 @@ extension DeviceScenarios {
             _ = try await shop.consumeOutputs { Self.users(of: "new", in: $0).isSuperset(of: late) }
             #expect(try await Self.state(of: "braze-ios", shop.configuration) == "active")
 
-            worker.terminate()
-            await worker.waitForEnd()
-            #expect(worker.status == 0, "\(worker.errorText)")
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
 
         /// Returns the users who got tokens of the key version `version`.
         private static func users(of version: String, in records: [ConsumedRecord]) -> Set<String> {
             Set(records.filter { $0.header("remint-key-id") == version }.compactMap(\.user))
-        }
-
-        @Test func `devices of a suspended app are asked to come back soon, and are answered once it resumes`()
-            async throws
-        {
-            let shop = try await Shop.open(admission: "suspend_after: 3, suspend_min_age: 1s, suspend_probe: 5s")
-            let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop)
-            try await refuseAll(shop)
-            try #require(await worker.logged("app.suspended"), "\(worker.errorText)")
-
-            // The first ask of a user may be a probe, and then one every two seconds: a second one at once has to wait.
-            var number = 0
-            let told = try await eventualValue("a device that is asked to wait") { () -> Gateway.Answer? in
-                var problem: Gateway.Answer?
-                number += 1
-                for _ in 0..<2 {
-                    let answer = try await gateway.call(
-                        "/v1/apps/braze-ios/token?wait=0", session: try gateway.session("new-\(number)"))
-                    #expect([200, 202, 503].contains(answer.status), "\(answer.text)")
-                    // A busy machine's brokers may take longer than a call that does not wait.
-                    if answer.status == 503, answer.text("code") != "unavailable" { problem = answer }
-                }
-                return problem
-            }
-            #expect(told.text("code") == "app_suspended", "\(told.text)")
-            #expect((1...30).contains(Int(told.headers["retry-after"] ?? "") ?? 0), "\(told.headers)")
-
-            // The vendor accepts the key again: nobody refuses the probe's token.
-            try await eventually("a token", within: .seconds(240)) {
-                let answer = try await gateway.call(
-                    "/v1/apps/braze-ios/token?wait=1", session: try gateway.session("last"))
-                #expect([200, 503].contains(answer.status), "\(answer.text)")
-                return answer.status == 200
-            }
-            try #require(await worker.logged("app.probe-accepted"))
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
         }
 
         /// Every user gets a token, and every device comes back at once: the vendor refuses what it was given.
@@ -102,78 +63,12 @@ extension DeviceScenarios {
                 })
         }
 
-        @Test func `an operator resumes a suspended app`() async throws {
-            let shop = try await Shop.open(admission: "suspend_after: 1, suspend_min_age: 1s")
-            let worker = try await shop.startWorker()
-            let admin = try await AdminAPI(of: worker)
-            try await shop.produce([rawReport("onesignal-shop", #"{"externalId":"ann"}"#)])
-            let token = try #require(
-                await shop.consumeOutputs { !$0.isEmpty }.first?.member("token"))
-            // OneSignal's SDK gives no reason: a second token is minted, a third is not.
-            let report = #"{"externalId":"ann","rejectedTokenSha256":"\#(try await sha256(token))"}"#
-            try await shop.produce([rawReport("onesignal-shop", report)])
-            let second = try #require(
-                await shop.consumeOutputs { $0.count >= 2 }.compactMap { $0.member("token") }.last { $0 != token })
-            let last = #"{"externalId":"ann","rejectedTokenSha256":"\#(try await sha256(second))"}"#
-            try await shop.produce([rawReport("onesignal-shop", last)])
-            try #require(await worker.logged("app.suspended"), "\(worker.errorText)")
-            try await shop.produce([rawReport("onesignal-shop", #"{"externalId":"ben"}"#)])
-            try await admin.wait("remint_outcomes_total", [#"code="app_suspended""#], atLeast: 1)
-
-            try await wait(until: "onesignal-shop", is: "suspended", shop)
-            let arguments = ["apps", "resume", "onesignal-shop", "--config", shop.configuration]
-            let resumed = try await Command.remint(arguments)
-            #expect(resumed.status == 0, "\(resumed.errorText)")
-            #expect(resumed.outputText.contains("resumed"))
-            let all = try await shop.consumeOutputs { $0.contains { $0.user == "ben" } }
-            #expect(all.count { $0.member("token") != nil && $0.user == "ann" } == 2)
-            let again = try await Command.remint(arguments)
-            #expect(again.status == 1, "it is not suspended any more")
-
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
         /// Returns the state of an app from `remint apps`.
         private static func state(of app: String, _ configuration: String) async throws -> String? {
             let apps = try await Command.remint(["apps", "--config", configuration, "--json"])
             try #require(apps.status == 0, "\(apps.errorText)")
             let list = try JSONSerialization.jsonObject(with: apps.standardOutput) as? [[String: Any]]
             return list?.first { $0["app"] as? String == app }?["state"] as? String
-        }
-
-        /// Waits until the control topic, which a worker writes after it has acted, has the state.
-        private func wait(until app: String, is wanted: String, _ shop: borrowing Shop) async throws {
-            let configuration = shop.configuration
-            try await eventually("\(app) to be \(wanted)", within: .seconds(60)) {
-                try await Self.state(of: app, configuration) == wanted
-            }
-        }
-
-        /// Puts a new active version into a ring, as an operator's tool would: the key first, then the listing at once.
-        private func activateNewKey(in ring: URL) async throws {
-            let key = ring.appending(path: "new.pem").path
-            let made = try await Program.run(
-                "/usr/bin/openssl", ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", key])
-            try #require(made.status == 0, "\(made.errorText)")
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
-            let listing = ring.appending(path: "keyring.json")
-            var text = try String(contentsOf: listing, encoding: .utf8)
-            text = text.replacing(/"state": *"active"/, with: #""state":"passive""#)
-            let end = try #require(text.lastIndex(of: "]"))
-            text.insert(
-                contentsOf: #", {"id":"new","state":"active","algorithm":"RS256","file":"new.pem"}"#, at: end)
-            try Data(text.utf8).write(to: listing, options: .atomic)
-        }
-
-        /// As an app computes it that does not want to pass the token on.
-        private func sha256(_ token: String) async throws -> String {
-            let folder = try TemporaryFolder()
-            let file = folder.url.appending(path: "token")
-            try Data(token.utf8).write(to: file)
-            let sum = try await Program.run("/usr/bin/sha256sum", [file.path])
-            return String(sum.outputText.prefix(64))
         }
     }
 }

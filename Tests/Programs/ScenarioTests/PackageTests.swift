@@ -50,20 +50,7 @@ extension Scenarios {
             #expect(left.isEmpty, "\(left.sorted())")
         }
 
-        @Test func `the dashboard's panels have a place and a question each`() throws {
-            let board = try JSONDocument(parsing: Array(text("grafana/remint.json").utf8)).root
-            var numbers: Set<Int64> = []
-            for panel in board["panels"]?.elements ?? [] {
-                let number = try #require(panel["id"]?.integer)
-                #expect(numbers.insert(number).inserted, "panel \(number) is there twice")
-                let place = try #require(panel["gridPos"])
-                #expect((place["x"]?.integer ?? 24) + (place["w"]?.integer ?? 24) <= 24, "panel \(number)")
-                if panel["type"]?.string != "row" { #expect(panel["targets"]?.elements.isEmpty == false) }
-            }
-            #expect(numbers.count > 40)
-        }
-
-        @Test(.enabled(if: has("objcopy"), "objcopy is not installed: make setup-packages"))
+        @Test(.enabled(if: Tool.isInstalled("objcopy"), "objcopy is not installed: make setup-packages"))
         func `an installed program has the files of the declared vendors`() async throws {
             let folder = try TemporaryFolder()
             let dist = folder.url.appending(path: "dist").path, built = URL(filePath: Repository.remint)
@@ -87,21 +74,7 @@ extension Scenarios {
             #expect(codes.outputText.contains("TOKEN_EXPIRED"))
         }
 
-        @Test func `packages are of the program's version`() async throws {
-            let version = try await Command.remint(["--version"]).outputText.split(separator: "\n")[0]
-            #expect(try text("helm/Chart.yaml").contains("\nappVersion: \(version)\n"))
-            #expect(try text("debian/changelog").hasPrefix("remint (\(version)) "))
-        }
-
         // MARK: Tools
-
-        /// Whether a tool is here; the tests of what it is for are skipped where it is not.
-        private static func has(_ tool: String) -> Bool {
-            let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-            return path.split(separator: ":").contains {
-                FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)")
-            }
-        }
 
         /// Python with the packages' modules: the one of `make setup-packages`.
         private static let python = Repository.root.appending(path: ".build/tools/bin/python3").path
@@ -117,25 +90,23 @@ extension Scenarios {
             return program
         }
 
-        @Test(.enabled(if: has("promtool"), "promtool is not installed: make setup-packages"))
+        @Test(.enabled(if: Tool.isInstalled("promtool"), "promtool is not installed: make setup-packages"))
         func `the alerts pass their tests`() async throws {
             let folder = Self.config.appending(path: "prometheus").path
             _ = try await succeeds("promtool", ["check", "rules", "\(folder)/remint.rules.yaml"])
             _ = try await succeeds("promtool", ["test", "rules", "\(folder)/remint.test.yaml"])
         }
 
-        @Test(.enabled(if: has("promtool"), "promtool is not installed: make setup-packages"))
+        @Test(.enabled(if: Tool.isInstalled("promtool"), "promtool is not installed: make setup-packages"))
         func `worker and gateway write their metrics as Prometheus likes them`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(try Gateway.freePort())"])
+            let gateway = try await Gateway.start(shop)
             let answer = try await gateway.report(
                 Array(#"{"errorCode":22,"userId":"ann"}"#.utf8), "braze-ios", session: try gateway.session("ann"))
             #expect(answer.status == 200, "\(answer.text)")
-            let address = try #require(worker.errorText.firstMatch(of: /remint\.admin\.address=([0-9.:]+)/)?.1)
-            let configured = try String(contentsOf: shop.folder.appending(path: "pickup.yaml"), encoding: .utf8)
-            let other = try #require(configured.firstMatch(of: /metrics: ([0-9.:]+)/)?.1)
-            for (place, name) in [(address, "remint_minted_total"), (other, "remint_pickup_answers_total")] {
+            let address = try await AdminAPI(of: worker).address
+            for (place, name) in [(address, "remint_minted_total"), (gateway.metrics, "remint_pickup_answers_total")] {
                 let scrape = try await succeeds(
                     "curl", ["-sf", "--retry", "5", "--retry-connrefused", "http://\(place)/metrics"])
                 #expect(scrape.outputText.contains(name))
@@ -143,16 +114,13 @@ extension Scenarios {
                 #expect(check.status == 0, "\(check.outputText)\(check.errorText)")
                 #expect(check.errorText.isEmpty && check.outputText.isEmpty, "\(check.outputText)\(check.errorText)")
             }
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         private static let units = ["remint", "remint-pickup", "remint-signer"]
 
         @Test(
-            .enabled(if: has("systemd-analyze"), "systemd-analyze is not installed: make setup-packages"),
+            .enabled(if: Tool.isInstalled("systemd-analyze"), "systemd-analyze is not installed: make setup-packages"),
             arguments: units)
         func `a unit is understood and exposes little`(_ unit: String) async throws {
             let folder = try TemporaryFolder()
@@ -214,14 +182,17 @@ extension Scenarios {
         @Test(arguments: ["bash", "zsh", "fish"]) func `a shell accepts its completions`(_ shell: String) async throws {
             let script = try await Command.remint(["--generate-completion-script", shell])
             #expect(script.status == 0 && script.outputText.contains("dead-letters"), "\(script.errorText)")
-            guard Self.has(shell) else { return }
+            guard Tool.isInstalled(shell) else { return }
             let folder = try TemporaryFolder()
             let file = folder.url.appending(path: "completions")
             try script.standardOutput.write(to: file)
             _ = try await succeeds(shell, ["-n", file.path])
         }
 
-        @Test(.enabled(if: has("python3") && has("groff"), "python3 and groff are not installed: make setup-packages"))
+        @Test(
+            .enabled(
+                if: Tool.isInstalled("python3") && Tool.isInstalled("groff"),
+                "python3 and groff are not installed: make setup-packages"))
         func `the manual page has every command, and no flaw`() async throws {
             let dump = try await Command.remint(["--experimental-dump-help"])
             let page = try await Program.run(
@@ -235,7 +206,7 @@ extension Scenarios {
             #expect(printed.errorText.isEmpty, "\(printed.errorText)")
         }
 
-        @Test(.enabled(if: has("dpkg-deb"), "dpkg-deb is not installed: make setup-packages"))
+        @Test(.enabled(if: Tool.isInstalled("dpkg-deb"), "dpkg-deb is not installed: make setup-packages"))
         func `the scripts of the package are a shell's`() async throws {
             for script in ["postinst", "prerm", "postrm"] {
                 _ = try await succeeds("sh", ["-n", Self.config.appending(path: "debian/\(script)").path])

@@ -54,64 +54,7 @@ extension OperatorScenarios {
             #expect(await second.logged("lane.resumed"))
             #expect(try await remint(shop, "lanes", "resume", "live").status == 1, "it is not paused")
 
-            second.terminate()
-            await second.waitForEnd()
-            await shop.broker.close()
-        }
-
-        @Test func `a pause with an end is over by itself`() async throws {
-            let shop = try await Shop.open()
-            let paused = try await remint(shop, "lanes", "pause", "bulk", "retries", "--for", "2s")
-            #expect(paused.status == 0, "\(paused.errorText)")
-            #expect(paused.outputText.contains("bulk: paused until "))
-            #expect(paused.outputText.contains("retries: paused until "))
-            let app = try await remint(shop, "apps", "pause", "braze-ios", "onesignal-shop", "--for", "2s")
-            #expect(app.status == 0, "\(app.errorText)")
-            // Whether the pauses were over before it read of them or not: everything is answered.
-            let worker = try await shop.startWorker()
-            try await shop.produce([
-                report("ann"), report("ben", topic: "remint.invalidations.bulk"),
-                rawReport("onesignal-shop", #"{"externalId":"cid"}"#),
-            ])
-            #expect(try await subjects(shop, atLeast: 3).count == 3)
-            try await eventually("the end of the lanes' pauses") {
-                let lanes = try await remint(shop, "lanes", "list", "--json")
-                return lanes.status == 0 && !lanes.outputText.contains("paused")
-            }
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
-        @Test func `a paused app differs from a suspended one, and the status shows it`() async throws {
-            let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
-            let admin = try await AdminAPI(of: worker)
-            let paused = try await remint(
-                shop, "apps", "pause", "braze-ios", "onesignal-shop", "--reason", "a migration", "--by", "ann")
-            #expect(paused.status == 0, "\(paused.errorText)")
-            for app in ["braze-ios", "onesignal-shop"] {
-                try await admin.wait("remint_app_paused", [#"app="\#(app)""#], atLeast: 1)
-            }
-            #expect(try await admin.total("remint_app_paused") == 2)
-            try await shop.produce((0..<3).map { report("u-\($0)") })
-            try await admin.wait("remint_outcomes_total", [#"app="braze-ios""#, #"code="app_suspended""#], atLeast: 3)
-
-            let table = try await remint(shop, "status")
-            #expect(table.status == 0, "\(table.errorText)")
-            #expect(table.outputText.contains("braze-ios is paused by ann: a migration"))
-            #expect(!table.outputText.contains("\u{1B}"), "it is no terminal")
-            let rows = table.outputText.split(separator: "\n").drop { !$0.hasPrefix("LANE ") }
-            #expect(!rows.isEmpty && rows.allSatisfy { $0.count < 100 })
-
-            let resumed = try await remint(shop, "apps", "resume", "braze-ios", "onesignal-shop")
-            #expect(resumed.status == 0, "\(resumed.errorText)")
-            #expect(try await subjects(shop, atLeast: 3) == Set((0..<3).map { "braze-ios/u-\($0)" }))
-            try await admin.wait("remint_minted_total", atLeast: 3)
-            try await eventually("the end of the pauses") { try await admin.total("remint_app_paused") == 0 }
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `the status shows lag, dead letters and keys without any worker`() async throws {
@@ -142,7 +85,7 @@ extension OperatorScenarios {
             let away = try await Command.remint(
                 ["status", "--config", shop.configuration, "--brokers", "127.0.0.1:1"])
             #expect(away.status == 75, "\(away.outputText)")
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a watched status continues until it is interrupted`() async throws {
@@ -157,7 +100,7 @@ extension OperatorScenarios {
             status.terminate()
             await status.waitForEnd()
             #expect(status.outputText.split(separator: "\n").prefix(3).allSatisfy { $0.hasPrefix(#"{"shape":1,"#) })
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `commands refuse an unknown lane, a bad duration and bad broker addresses`() async throws {
@@ -170,7 +113,7 @@ extension OperatorScenarios {
                     ["status", "--config", shop.configuration, "--brokers", brokers])
                 #expect(refused.status == 2 && refused.errorText.contains("--brokers: "), "\(refused.errorText)")
             }
-            await shop.broker.close()
+            await shop.close()
         }
 
         private func report(_ user: String, topic: String = "remint.invalidations") -> ProducerRecord {

@@ -12,18 +12,13 @@ extension GatewayScenarios {
             async throws
         {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop, drain: Scale.isLong ? "20s" : "10s")
             let session = try gateway.session("ann")
             let path = "/v1/apps/onesignal-shop/token"
             let first = try await gateway.call(path, session: session)
             let version = try #require(first.body?["version"]?.integer)
-            let stream = try Program(
-                "curl",
-                [
-                    "-sN", "--max-time", "60", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
-                    "http://\(gateway.address)\(path)/stream",
-                ])
+            let stream = try gateway.stream("onesignal-shop", session)
             try #require(await stream.wrote("event: token"), "\(stream.errorText)")
             async let waiting = gateway.call("\(path)?after=\(version)&wait=30", session: session)
 
@@ -31,7 +26,7 @@ extension GatewayScenarios {
             try #require(await gateway.program.logged("gateway.draining"))
             let unready = try await gateway.call("/health/ready")
             #expect(unready.status == 503, "\(unready.text)")
-            #expect(unready.body?["dependencies"]?["gateway"]?.string == "the gateway is about to stop")
+            #expect(unready.dependency("gateway") == "the gateway is about to stop")
             #expect(try await gateway.call("/health/live").status == 200)
             let served = try await gateway.call(path, session: try gateway.session("ben"))
             #expect(served.status == 200, "\(served.text)")
@@ -45,11 +40,7 @@ extension GatewayScenarios {
             #expect(stream.status == 0, "\(stream.errorText)")
             #expect(
                 stream.errorText.contains(/retry: [0-9]+\nevent: reconnect\ndata: \{\}\n\n$/), "\(stream.errorText)")
-            await gateway.program.waitForEnd()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
     }
 }

@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import Foundation
 import Kafka
 import ProgramTestSupport
@@ -7,7 +8,6 @@ import Testing
 extension GatewayScenarios {
     /// A gateway may lag behind the one that served a device before.
     @Suite(.timeLimit(.minutes(5))) struct PickupLagTests {
-        /// A path of braze-ios's token.
         private static let path = "/v1/apps/braze-ios/token"
 
         @Test func `a device that shows a newer version gets no older token`() async throws {
@@ -49,17 +49,10 @@ extension GatewayScenarios {
                 nothing.status == 204 || nothing.body?["version"]?.integer ?? 0 > newer, "\(nothing.text)")
 
             // A stream goes on from the version that its device has.
-            let stream = try Program(
-                "curl",
-                [
-                    "-sN", "--max-time", "60", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
-                    "-H", "Last-Event-ID: \(newer + 1)", "http://\(gateway.address)\(Self.path)/stream",
-                ])
+            let stream = try gateway.stream("braze-ios", session, "Last-Event-ID: \(newer + 1)")
             try #require(await stream.wrote("event: token"), "\(stream.errorText)")
             #expect(stream.errorText.contains(#"data: {"after":\#(newer + 1)}"#), "\(stream.errorText)")
             #expect(!stream.errorText.contains("id: \(newer)\n"), "\(stream.errorText)")
-            stream.kill()
-            await stream.waitForEnd()
 
             worker.terminate()
             await worker.waitForEnd()
@@ -70,8 +63,42 @@ extension GatewayScenarios {
                 Self.path + "?wait=1", session: session, headers: ["If-None-Match": "\"\(last + 1)\""])
             #expect(late.status == 503, "\(late.text)")
             #expect(late.headers["retry-after"] != nil)
-            await gateway.stop()
-            await shop.broker.close()
+            await shop.close()
+        }
+
+        /// Tokens of as many strangers, for the token topic.
+        private static func strangers(_ count: Int) -> [ProducerRecord] {
+            let now = Int64(Date.now.timeIntervalSince1970 * 1e6), token = "e.e." + String(repeating: "s", count: 400)
+            return (0..<count).map { tokenRecord("stranger-\($0)", token: token, version: now + Int64($0)) }
+        }
+
+        @Test func `a report that the worker calls superseded is answered even if its token was forgotten`()
+            async throws
+        {
+            let shop = try await Shop.open(admission: "coalesce: 60s")
+            try await shop.startWorker()
+            let gateway = try await Gateway.start(shop, more: ["cache: 1MB"])
+            let session = try gateway.session("ann")
+            let first = try await gateway.acceptedCall("/v1/apps/braze-ios/token?wait=30", session: session)
+            let version = try #require(first.body?["version"]?.integer, "\(first.text)")
+            // Known, it answers the next report within the window.
+            let again = try await gateway.report(
+                Array(#"{"errorCode":22,"userId":"ann"}"#.utf8), "braze-ios", session: session)
+            #expect(again.body?["version"]?.integer == version, "\(again.text)")
+
+            try await shop.produce(Self.strangers(4000))
+            try await eventually("the end of the token's memory") {
+                try await gateway.call("/v1/apps/braze-ios/token?after=0&wait=0", session: session).status != 200
+            }
+            let answer = try await gateway.report(
+                Array(#"{"errorCode":22,"userId":"ann","n":1}"#.utf8), "braze-ios", session: session)
+            #expect(answer.status == 200, "\(answer.text)")
+            #expect(answer.body?["version"]?.integer ?? 0 > version)
+            // It is known now, and coalesced as ever.
+            let known = try await gateway.report(
+                Array(#"{"errorCode":22,"userId":"ann","n":2}"#.utf8), "braze-ios", session: session)
+            #expect(known.body?["version"]?.integer == answer.body?["version"]?.integer, "\(known.text)")
+            await shop.close()
         }
     }
 }

@@ -48,20 +48,52 @@ extension GatewayScenarios {
             async throws
         {
             let shop = try await Shop.open()
-            let metrics = "127.0.0.1:\(try Gateway.freePort())"
-            let gateway = try await Gateway.start(shop, more: ["metrics: \(metrics)"])
+            let gateway = try await Gateway.start(shop)
             let parts = gateway.address.split(separator: ":").map(String.init)
             let client = try await Program.run(
                 "python3",
                 [
-                    "-c", Self.devices, parts[0], parts[1], metrics, "\(gateway.program.processID)", Gateway.apiKey,
+                    "-c", Self.devices, parts[0], parts[1], gateway.metrics, "\(gateway.program.processID)",
+                    Gateway.apiKey,
                 ])
             let bytes = client.outputText.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
             try #require(bytes.count == 2, "\(client.outputText) \(client.errorText)")
             #expect(bytes[0] < 12_000 && bytes[1] < 16_000, "\(bytes)")
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            await shop.broker.close()
+            await shop.close(expecting: 0)
+        }
+
+        /// Sends requests over many connections for some seconds, and reads no answer; prints by how much the gateway has grown, in kB.
+        private static let reckless = """
+            import select, socket, sys, time
+            host, port, pid = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+            def memory():
+                for line in open(f"/proc/{pid}/status"):
+                    if line.startswith("VmRSS:"): return int(line.split()[1])
+            requests = b"GET /openapi.json HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n" * 2000
+            before = memory()
+            connections = [socket.create_connection((host, port)) for _ in range(200)]
+            for connection in connections: connection.setblocking(False)
+            end = time.monotonic() + 6
+            most = before
+            while time.monotonic() < end:
+                for connection in select.select([], connections, [], 0.2)[1]:
+                    try: connection.send(requests)
+                    except BlockingIOError: pass
+                    except OSError: connections.remove(connection)
+                most = max(most, memory())
+            print(most - before)
+            """
+
+        @Test func `answers that nobody reads take no memory, however many requests come`() async throws {
+            let shop = try await Shop.open()
+            let gateway = try await Gateway.start(shop)
+            let parts = gateway.address.split(separator: ":").map(String.init)
+            let client = try await Program.run(
+                "python3", ["-c", Self.reckless, parts[0], parts[1], "\(gateway.program.processID)"])
+            let grown = try #require(Int(client.outputText.trimmingCharacters(in: .whitespacesAndNewlines)))
+            #expect(grown < 40_000, "of 200 connections each holds a request, an answer and 16 kB each way at most")
+            #expect(try await gateway.call("/health/live").status == 200)
+            await shop.close(expecting: 0)
         }
     }
 }

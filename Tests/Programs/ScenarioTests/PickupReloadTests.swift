@@ -18,16 +18,10 @@ extension GatewayScenarios {
 
         @Test func `a new app and a new key are served, and no stream is dropped`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
-            let port = try Gateway.freePort()
-            let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(port)"])
+            try await shop.startWorker()
+            let gateway = try await Gateway.start(shop)
             let session = try gateway.session("ann")
-            let stream = try Program(
-                "curl",
-                [
-                    "-sN", "--max-time", "90", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
-                    "http://\(gateway.address)/v1/apps/onesignal-shop/token/stream",
-                ])
+            let stream = try gateway.stream("onesignal-shop", session)
             try #require(await stream.wrote("event: token"), "\(stream.errorText)")
             let path = "/v1/apps/onesignal-two/token?wait=0"
             #expect(try await gateway.call(path, session: session).status != 202)
@@ -69,26 +63,15 @@ extension GatewayScenarios {
             gateway.program.send(SIGHUP)
             try #require(await gateway.program.logged("reload.refused"))
             #expect(try await gateway.call("/v1/apps/onesignal-shop/token", session: session).status == 200)
-            let metrics = try await Program.run("curl", ["-sf", "http://127.0.0.1:\(port)/metrics"]).outputText
+            let metrics = try await gateway.scrape()
             #expect(metrics.contains("remint_configuration_last_reload_successful 0"), "\(metrics)")
             #expect(metrics.contains(#"remint_configuration_reloads_total{result="applied"} 2"#))
-            stream.kill()
-            await stream.waitForEnd()
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
 
         /// A stream of `app` for `session`, once it has begun.
         private static func stream(_ app: String, _ session: String, _ gateway: Gateway) async throws -> Program {
-            let stream = try Program(
-                "curl",
-                [
-                    "-sN", "--max-time", "120", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
-                    "http://\(gateway.address)/v1/apps/\(app)/token/stream",
-                ])
+            let stream = try gateway.stream(app, session)
             try #require(await stream.wrote("event: ready"), "\(stream.errorText)")
             return stream
         }
@@ -120,13 +103,7 @@ extension GatewayScenarios {
             #expect(await other.wrote("event: reconnect"), "\(other.errorText)")
             #expect(await second.wrote(": heartbeat"), "\(second.errorText)")
             #expect(!second.errorText.contains("event: reconnect"))
-            for stream in [first, other, second] {
-                stream.kill()
-                await stream.waitForEnd()
-            }
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
 
         @Test func `a key that its file does not have any more counts no more, at once and on SIGHUP`() async throws {
@@ -163,32 +140,7 @@ extension GatewayScenarios {
             // Within the cool-down it may be a key that is yet to come.
             let nextStatus = try await status(next)
             #expect(nextStatus == 401 || nextStatus == 503)
-            stream.kill()
-            await stream.waitForEnd()
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            await shop.broker.close()
-        }
-
-        @Test func `a change of an issuer's section keeps its known keys while the issuer is down`() async throws {
-            let shop = try await Shop.open()
-            let gateway = try await Gateway.start(shop)
-            let session = try gateway.session("ann")
-            let path = "/v1/apps/onesignal-shop/token?after=0&wait=0"
-            #expect(try await gateway.call(path, session: session).status == 204)
-            // The place of the keys cannot be read as a key set from here on.
-            let keys = shop.folder.appending(path: "sessions.json")
-            try Data("no key set".utf8).write(to: keys)
-            let text = try String(contentsOf: gateway.file, encoding: .utf8)
-            try Self.write(
-                text.replacing("cool_down: 1s }", with: "cool_down: 2s, algorithms: [ES256, RS256] }"), gateway)
-            try #require(await gateway.program.wrote("pickup.session.cool_down"), "\(gateway.program.errorText)")
-            try #require(await gateway.program.logged("session-keys.unavailable"))
-            let other = try gateway.session("bob")
-            #expect(try await gateway.call(path, session: other).status == 204)
-            #expect(try await gateway.call("/health/ready").text.contains(#""sessions":"ok""#))
-            await gateway.stop()
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
 
         @Test func `a certificate that is replaced is shown without a restart`() async throws {
@@ -216,15 +168,14 @@ extension GatewayScenarios {
                     "-w", "%{http_code}", "https://localhost:\(port)/health/live",
                 ])
             #expect(health.outputText.hasSuffix("200"), "\(health.outputText) \(health.status)")
-            await gateway.stop()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `new files of the Kafka clients' certificates bring new clients, and devices are served on`()
             async throws
         {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let certificates = try Certificates()
             try await certificates.make("authority")
             try await certificates.make("client", signedBy: "authority")
@@ -233,20 +184,15 @@ extension GatewayScenarios {
             try shop.configure(
                 "fetch.wait.max.ms: 10",
                 "fetch.wait.max.ms: 10\n    ssl.certificate.location: '\(certificates.path("client.pem"))'")
-            let port = try Gateway.freePort()
-            let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(port)"])
+            let gateway = try await Gateway.start(shop)
             try #require(rename(certificates.path("old.pem"), certificates.path("client.pem")) == 0)
             try #require(await gateway.program.logged("kafka-certificates.changed"))
             let answer = try await gateway.call("/v1/apps/onesignal-shop/token", session: try gateway.session("ann"))
             #expect(answer.status == 200, "\(answer.text)")
-            let metrics = try await Program.run("curl", ["-sf", "http://127.0.0.1:\(port)/metrics"]).outputText
+            let metrics = try await gateway.scrape()
             // 1 February 2020.
             #expect(metrics.contains("remint_kafka_client_certificate_expiry_timestamp_seconds 1580515200"))
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
     }
 }

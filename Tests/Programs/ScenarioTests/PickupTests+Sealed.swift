@@ -26,7 +26,7 @@ extension GatewayScenarios.PickupTests {
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         }
         try shop.configure("  braze-ios:\n", "  braze-ios:\n    seal: recipient.jwk\n")
-        let worker = try await shop.startWorker()
+        try await shop.startWorker()
         let gateway = try await Gateway.start(shop, more: ["seal_keys: [recipient.private.jwk]"])
         let answer = try await gateway.call("/v1/apps/braze-ios/token", session: try gateway.session("ann"))
         #expect(answer.status == 200, "\(answer.text)")
@@ -46,10 +46,7 @@ extension GatewayScenarios.PickupTests {
             environment: ["RECIPIENT": Self.recipient.open])
         // joserfc is not on every machine; where it is, it must agree.
         if opened.status == 0 { #expect(opened.outputText == token) }
-        await gateway.stop()
-        worker.terminate()
-        await worker.waitForEnd()
-        await shop.broker.close()
+        await shop.close()
     }
 
     private static let opening = """

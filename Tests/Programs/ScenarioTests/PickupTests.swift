@@ -15,7 +15,7 @@ extension GatewayScenarios {
 
         @Test func `every recorded report of every vendor that a token answers is answered in one call`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             var answered = 0
             for vendor in Self.vendors {
@@ -39,10 +39,7 @@ extension GatewayScenarios {
             }
             #expect(answered > 50, "\(answered)")
             #expect(!gateway.program.errorText.contains("eyJ"), "a token in the log")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `the demonstration's devices get what the vendors' rules accept, over HTTP`() async throws {
@@ -55,7 +52,7 @@ extension GatewayScenarios {
 
         @Test func `a session gets its own user's token and nobody else's`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let ann = try gateway.session("ann")
             let fresh = try await gateway.call("/v1/apps/braze-ios/token", session: ann)
@@ -78,10 +75,7 @@ extension GatewayScenarios {
             let unfixable = try await gateway.report(
                 Array(#"{"errorCode":25,"userId":"ann"}"#.utf8), "braze-ios", session: ann)
             #expect(unfixable.status == 409 && unfixable.headers["retry-after"] != nil, "\(unfixable.text)")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         private static let calls = [
@@ -94,7 +88,7 @@ extension GatewayScenarios {
 
         @Test func `an answer names the SDK's call for the token`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(
                 shop,
                 apps: ["bloomreach-stream": "id: registered", "bloomreach-customer": "id: registered"])
@@ -108,115 +102,7 @@ extension GatewayScenarios {
             let report = Array(#"{"nonce":"13687106-f26d-4afe-a25a-60d58b38c568"}"#.utf8)
             let answer = try await gateway.report(report, "dotdigital-push", session: try gateway.session("ann"))
             #expect(answer.body?["apply"]?["call"]?.string == "authenticateWithToken(jwt)", "\(answer.text)")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
-        @Test func `a caller without a valid session gets no byte of a token`() async throws {
-            let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop)
-            let stranger = try SigningKey.generate(.es256, keyID: "session-1")
-            let unknown = try SigningKey.generate(.es256, keyID: "session-2")
-            let good = try gateway.session("ann")
-            let parts = good.split(separator: ".")
-            let none = Base64.url.encode(Array(#"{"alg":"none"}"#.utf8)) + ".\(parts[1])."
-            let refused: [(name: String, session: String?, status: Set<Int>)] = [
-                ("none", nil, [401]), ("expired", try gateway.session("ann", lives: -60), [401]),
-                ("another issuer", try gateway.session("ann", issuer: "https://evil.example"), [401]),
-                ("another audience", try gateway.session("ann", audience: "other"), [401]),
-                ("unsigned", none, [401]),  // Its issuer may have replaced the key and kept the id.
-                ("another key", try gateway.session("ann", by: stranger), [401, 503]),
-                // It may be new: whether it is, is known after the cool-down.
-                ("an unknown key", try gateway.session("ann", by: unknown), [401, 503]),
-                ("cut", String(good.dropLast(8)), [401]), ("garbage", "eyJ.eyJ.x", [401]), ("empty", "", [401]),
-            ]
-            for (name, session, status) in refused {
-                for path in ["/v1/apps/braze-ios/token", "/v1/apps/braze-ios/token/stream"] {
-                    let answer = try await gateway.call(path, session: session)
-                    #expect(status.contains(answer.status), "\(name): \(answer.status) \(answer.text)")
-                    #expect(!answer.text.contains("eyJ"), "\(name)")
-                    #expect(answer.headers["content-type"] == "application/problem+json")
-                }
-            }
-            let honest = try await gateway.call("/v1/apps/braze-ios/token", session: good)
-            #expect(honest.status == 200, "\(honest.text)")
-            for (key, status) in [("rmk_" + String(repeating: "x", count: 43), 401), ("short", 401)] {
-                let answer = try await gateway.call("/v1/apps/braze-ios/token", headers: ["X-Api-Key": key])
-                #expect(answer.status == status)
-            }
-            let missing = try await gateway.call("/v1/apps/nobodys/token", session: good)
-            #expect(missing.status == 404 && missing.text("code") == "unknown_app")
-            let method = try await gateway.call("/v1/apps/braze-ios/token", method: "POST", session: good)
-            #expect(method.status == 405 && method.headers["allow"] == "GET, HEAD, OPTIONS")
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
-        @Test func `a stream begins with the token there is and goes on with the next`() async throws {
-            let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop)
-            let session = try gateway.session("ann")
-            let curl = try Program(
-                "curl",
-                [
-                    "-sN", "--max-time", "60", "-o", "/dev/stderr",
-                    "http://\(gateway.address)/v1/apps/onesignal-shop/token/stream?access_token=\(session)",
-                ])
-            try #require(await curl.wrote("event: token"), "\(curl.errorText)")
-            let first = curl.errorText
-            #expect(first.contains("event: ready"))
-            let answer = try await gateway.report(
-                Array(#"{"externalId":"ann"}"#.utf8), "onesignal-shop", session: session)
-            #expect(answer.status == 200, "\(answer.text)")
-            let version = try #require(answer.body?["version"]?.integer)
-            #expect(await curl.wrote("id: \(version)"), "\(curl.errorText)")
-            curl.kill()
-            await curl.waitForEnd()
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
-        @Test func `a stream whose client left frees its place before the next heartbeat`() async throws {
-            let shop = try await Shop.open()
-            let gateway = try await Gateway.start(shop, limits: Gateway.noLimits + ["user_streams: 1"])
-            let request = """
-                GET /v1/apps/onesignal-shop/token/stream HTTP/1.1\r\nHost: a\r\nX-Api-Key: \(Gateway.apiKey)\r\n\
-                Remint-Vouched: {"user":"ann"}\r\n\r\n
-                """
-            func open() throws -> (connection: Int32, answer: String) {
-                let connection = try #require(RawConnection.open(to: gateway.address))
-                RawConnection.send(Array(request.utf8), over: connection)
-                return (
-                    connection,
-                    RawConnection.receive(from: connection) {
-                        $0.contains("event: ready") || $0.contains("too_many_streams")
-                    }
-                )
-            }
-            let first = try open()
-            #expect(first.answer.contains("event: ready"), "\(first.answer)")
-            let second = try open()
-            #expect(second.answer.contains("too_many_streams"), "\(second.answer)")
-            close(second.connection)
-            close(first.connection)
-            // A heartbeat comes every 15 seconds.
-            try await eventually("a stream in the place of one that closed", within: .seconds(14)) {
-                let third = try open()
-                close(third.connection)
-                return third.answer.contains("event: ready")
-            }
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `nobody gets an old token while there is no worker`() async throws {
@@ -230,8 +116,7 @@ extension GatewayScenarios {
             let accepted = try await gateway.acceptedCall("/v1/apps/braze-ios/token?wait=0", session: session)
             #expect(accepted.status == 202, "\(accepted.text)")
             #expect(accepted.headers["location"]?.contains("after=") == true)
-            await gateway.stop()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a gateway that does not follow the token topic yet answers with no token`() async throws {
@@ -249,8 +134,7 @@ extension GatewayScenarios {
                 #expect(answer.headers["retry-after"] != nil)
             }
             #expect(try await gateway.call("/health/ready").status == 503)
-            await gateway.stop()
-            await shop.broker.close()
+            await shop.close()
         }
 
         // MARK: Reading

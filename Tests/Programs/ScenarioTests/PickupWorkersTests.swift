@@ -10,111 +10,26 @@ extension GatewayScenarios {
     @Suite(.timeLimit(.minutes(5))) struct PickupWorkersTests {
         private static let path = "/v1/apps/braze-ios/token"
 
-        private static func dependency(_ name: String, _ answer: Gateway.Answer) -> String? {
-            answer.body?["dependencies"]?[name]?.string
-        }
-
-        private static func stream(_ gateway: Gateway, _ session: String) throws -> Program {
-            try Program(
-                "curl",
-                [
-                    "-sN", "--max-time", "300", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
-                    "http://\(gateway.address)\(path)/stream",
-                ])
-        }
-
         private static func remint(_ shop: borrowing Shop, _ arguments: String...) async throws {
             let program = try await Command.remint(
                 arguments + ["--config", shop.configuration, "--brokers", shop.broker.bootstrapServers])
             try #require(program.status == 0, "\(program.errorText)")
         }
 
-        @Test func `a report that a worker does not answer ends its call before its wait, and blames no worker`()
-            async throws
-        {
-            let shop = try await Shop.open(admission: "suspend_after: 100000")
-            let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop)
-            let session = try gateway.session("ann")
-            var token = try #require(try await gateway.call(Self.path, session: session).text("token"))
-            // Each names the token that the device got last as expired: that is a matter of a clock, and after one more
-            // token none helps. A report that names an older one gets the newest without a worker.
-            func report() async throws -> (Gateway.Answer, Duration) {
-                let start = ContinuousClock.now
-                let report = #"{"errorCode":22,"userId":"ann","errorReason":"expired","signature":"\#(token)"}"#
-                let answer = try await gateway.call(
-                    "/v1/apps/braze-ios/reports", method: "POST", session: session,
-                    headers: ["Prefer": "wait=30", "Remint-Device": UUID().uuidString], body: Array(report.utf8))
-                return (answer, .now - start)
-            }
-            var statuses: [Int] = []
-            for _ in 0..<8 {
-                let (answer, time) = try await report()
-                statuses.append(answer.status)
-                #expect(time < .seconds(20), "\(answer.text)")
-                #expect([200, 202].contains(answer.status), "\(answer.text)")
-                if answer.status == 200 { token = try #require(answer.text("token")) }
-            }
-            #expect(statuses.contains(202), "\(statuses)")
-            let health = try await gateway.call("/health/ready")
-            let workers = Self.dependency("workers", health)
-            #expect(workers == "ok" || workers == "not known", "\(health.text)")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
-        @Test func `a paused live lane is a state of its own, and its end serves connected devices`() async throws {
-            let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop)
-            let (ann, ben) = (try gateway.session("ann"), try gateway.session("ben"))
-            #expect(try await gateway.call("\(Self.path)?wait=30", session: ann).status == 200)
-            try await Self.remint(shop, "lanes", "pause", "live")
-            let unready = try await gateway.health {
-                Self.dependency("lane", $0)?.hasPrefix("an operator paused the live lane at ") == true
-            }
-            #expect(unready.status == 503, "\(unready.text)")
-            #expect(Self.dependency("workers", unready) == "ok" || Self.dependency("workers", unready) == "not known")
-            let refused = try await gateway.call("\(Self.path)?wait=30", session: ben)
-            #expect(refused.status == 503 && refused.text("code") == "lane_paused", "\(refused.text)")
-            #expect(try await gateway.call(Self.path, session: ann).status == 200, "what is known is served")
-            try #require(await gateway.program.logged("gateway.lane-paused"))
-            let stream = try Self.stream(gateway, ben)
-            try #require(await stream.wrote(#""code":"lane_paused""#), "\(stream.errorText)")
-
-            try await Self.remint(shop, "lanes", "resume", "live")
-            _ = try await gateway.health { $0.status == 200 }
-            try #require(await gateway.program.logged("gateway.lane-pause-over"))
-            try #require(await stream.wrote("event: token"), "\(stream.errorText)")
-            stream.kill()
-            await stream.waitForEnd()
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
         @Test func `a stream that is opened while its app is paused gets its token after the pause`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let session = try gateway.session("ann")
             try await Self.remint(shop, "apps", "pause", "braze-ios")
             try await eventually("the app's pause") {
                 try await gateway.call("\(Self.path)?wait=0", session: session).text("code") == "app_paused"
             }
-            let stream = try Self.stream(gateway, try gateway.session("ben"))
+            let stream = try gateway.stream("braze-ios", try gateway.session("ben"))
             try #require(await stream.wrote(#""code":"app_paused""#), "\(stream.errorText)")
             try await Self.remint(shop, "apps", "resume", "braze-ios")
             try #require(await stream.wrote("event: token"), "\(stream.errorText)")
-            stream.kill()
-            await stream.waitForEnd()
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `idle connections neither end a gateway nor keep it from being called again`() async throws {
@@ -163,7 +78,7 @@ extension GatewayScenarios {
             }
             program.terminate()
             await program.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

@@ -78,7 +78,7 @@ extension Scenarios {
                 }
                 for name in ["attempts", "failed-at", "redrives"] { #expect(letter.header("remint-\(name)") != nil) }
             }
-            await shop.broker.close()
+            await shop.close()
         }
 
         /// Bytes that are the same on every run.

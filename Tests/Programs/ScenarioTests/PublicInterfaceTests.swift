@@ -59,7 +59,6 @@ extension Scenarios {
                 let pathComponents: [String]
                 let declarationFragments: [Fragment]
 
-                /// The declaration in one line.
                 var line: String {
                     let declaration = declarationFragments.map(\.spelling).joined()
                         .split(whereSeparator: \.isWhitespace).joined(separator: " ")

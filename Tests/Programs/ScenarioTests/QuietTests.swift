@@ -28,10 +28,7 @@ extension DeviceScenarios {
             try await admin.wait("remint_minted_total", atLeast: 2)
             #expect(try await admin.total("remint_minted_total") == 2)
             #expect(!worker.hasLogged("partitions.revoked"), "it stayed in its groups")
-            worker.terminate()
-            await worker.waitForEnd()
-            #expect(worker.status == 0, "\(worker.errorText)")
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
     }
 }

@@ -26,20 +26,14 @@ extension OperatorScenarios {
         }
 
         /// The pages that people read, by their places in the repository.
-        private static let pages = [
-            "README.md", "Sources/README.md", "Sources/Rules/Pipeline/README.md", "Sources/Rules/Keyring/README.md",
-            "Sources/Infrastructure/Signing/README.md", "Sources/Services/Pickup/README.md", "config/pushpin/README.md",
-            "config/centrifugo/README.md", "Tests/README.md", "Tests/Benchmarks/README.md",
-            "Sources/Clients/README.md", "config/edges/README.md", "config/edges/node/README.md",
-            "config/edges/python/README.md", "config/edges/java/README.md", "config/clients/java/README.md",
-            "adapters/README.md", "adapters/Example/README.md", "adapters/declared/README.md", "config/README.md",
-            "config/OPERATION.md", "config/KUBERNETES.md", "config/GUARANTEES.md", "config/tasks/README.md",
-            "config/tasks/add-an-app.md", "config/tasks/leaked-key.md", "config/tasks/leave-a-vendor.md",
-            "config/tasks/no-tokens.md", "config/tasks/put-it-before-your-app.md", "config/tasks/rotate-a-key.md",
-            "config/tasks/sizing.md",
-            "config/LOGS.md", "config/THREATS.md", "config/FAULTS.md", "config/COMPATIBILITY.md", "config/RELEASE.md",
-            ".github/SECURITY.md", ".github/CONTRIBUTING.md",
-        ]
+        private static let pages =
+            ["Sources", "Tests", "adapters", "config", ".github"].flatMap { folder in
+                Repository.files(under: folder, ending: "md").map {
+                    String($0.path.dropFirst(Repository.root.path.count + 1))
+                }
+            }.filter {
+                !$0.contains(".docc/") && !$0.contains("/Fixtures/") && !$0.contains("/.") || $0.hasPrefix(".github")
+            } + ["README.md"]
 
         private func text(_ page: String) throws -> String {
             try String(contentsOf: Repository.root.appending(path: page), encoding: .utf8)

@@ -104,7 +104,7 @@ extension OperatorScenarios {
             #expect(gone.status == 1)
             #expect(gone.outputText.contains("left: 1 no longer an input"), "\(gone.outputText)")
             #expect(gone.errorText.contains("1 dead letter comes from topics that are no inputs"), "\(gone.errorText)")
-            await shop.broker.close()
+            await shop.close()
         }
 
         private func redrive(_ shop: borrowing Shop, _ arguments: [String]) async throws -> Command {

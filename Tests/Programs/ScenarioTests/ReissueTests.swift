@@ -33,9 +33,15 @@ extension OperatorScenarios {
                 "--rate",
             ]
             let job = try Program(Repository.remint, arguments + ["\(rate)"])
-            var tokens = try TokenTopicReader(shop)
+            var keyIDs: [String: String] = [:]
+            func readTokens(of subjects: Int) async throws {
+                try await shop.follow(of: ["remint.tokens"]) { record in
+                    keyIDs[String(decoding: record.key ?? [], as: UTF8.self)] = record.header("remint-key-id")
+                    return keyIDs.count >= subjects
+                }
+            }
             // In the middle of the job and of the worker's work.
-            try await tokens.read { $0.count >= Self.subjects / 5 }
+            try await readTokens(of: Self.subjects / 5)
             job.kill()
             worker.kill()
             await job.waitForEnd()
@@ -52,9 +58,9 @@ extension OperatorScenarios {
             let result = try #require(
                 try JSONSerialization.jsonObject(with: again.standardOutput) as? [String: Any])
             #expect(result["sent"] as? Int == Self.subjects)
-            try await tokens.read { $0.count >= Self.subjects }
-            #expect(Set(tokens.keyIDs.keys) == Set(users.map { "infobip-mobile/\($0)" }))
-            #expect(tokens.keyIDs.values.allSatisfy { $0 == "new" })
+            try await readTokens(of: Self.subjects)
+            #expect(Set(keyIDs.keys) == Set(users.map { "infobip-mobile/\($0)" }))
+            #expect(keyIDs.values.allSatisfy { $0 == "new" })
             let events = try await shop.bulkEvents()
             let copies = Dictionary(grouping: events, by: \.id)
             #expect(copies.count == Self.subjects, "nothing was skipped")
@@ -64,8 +70,7 @@ extension OperatorScenarios {
             print("  reissue: \(Self.subjects) subjects; killed after \(sentBefore); \(events.count) events in all")
             worker.terminate()
             await worker.waitForEnd()
-            await tokens.close()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a second run of a job names its checkpoint's holder and delivers nothing`() async throws {
@@ -92,7 +97,7 @@ extension OperatorScenarios {
             #expect(try await shop.bulkEvents().isEmpty)
             let first = try await Command.remint(job)
             #expect(first.status == 0 && first.outputText.contains("2 events sent"), "\(first.errorText)")
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `bad rows go to a file of their own and the job goes on`() async throws {
@@ -126,7 +131,7 @@ extension OperatorScenarios {
 
                     """)
             #expect(try await shop.bulkEvents().count == 2)
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a link in the place of a job's file is not followed`() async throws {
@@ -145,7 +150,7 @@ extension OperatorScenarios {
                 #expect(try String(contentsOf: precious, encoding: .utf8) == "precious")
                 try FileManager.default.removeItem(atPath: link)
             }
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a file with other users of the same size and time is another input`() async throws {
@@ -177,77 +182,16 @@ extension OperatorScenarios {
                 Array(arguments.dropLast(6)) + ["--rate", "0"])
             #expect(again.status == 0, "\(again.errorText)")
             #expect(Set(try await shop.bulkEvents().map(\.id)).count == 400)
-            await shop.broker.close()
-        }
-
-        @Test func `a dry run counts and sends nothing`() async throws {
-            let shop = try await Shop.open()
-            let input = shop.folder.appending(path: "users.jsonl")
-            try Data("\"a\"\n{\"user\":\"b\"}\n7\n".utf8).write(to: input)
-            let job = try await Command.remint(
-                [
-                    "reissue", "--config", shop.configuration, "--app", "onesignal-shop", "--input", input.path,
-                    "--dry-run", "--json",
-                ])
-            #expect(job.status == 0, "\(job.errorText)")
-            let result = try #require(try JSONSerialization.jsonObject(with: job.standardOutput) as? [String: Any])
-            #expect(result["events"] as? Int == 2)
-            #expect(result["rejected"] as? Int == 1)
-            #expect(!FileManager.default.fileExists(atPath: input.path + ".reissue.json"))
-            await shop.broker.close()
+            await shop.close()
         }
     }
-}
-
-/// Follows the token topic: for each subject, the key of its newest token.
-private struct TokenTopicReader {
-    private let consumer: KafkaConsumer
-    private(set) var keyIDs: [String: String] = [:]
-
-    init(_ shop: borrowing Shop) throws {
-        consumer = try shop.reader(of: ["remint.tokens"])
-    }
-
-    mutating func read(until isEnough: ([String: String]) -> Bool) async throws {
-        while !isEnough(keyIDs) {
-            try Task.checkCancellation()
-            for event in await consumer.events(limit: 1000, within: .milliseconds(200)) {
-                switch event {
-                case .record(let record):
-                    keyIDs[String(decoding: record.key ?? [], as: UTF8.self)] = record.header("remint-key-id")
-                case .error(let error): if error.isFatal { throw error }
-                case .rebalance, .endOfPartition: break
-                }
-            }
-        }
-    }
-
-    func close() async { await consumer.close(within: .seconds(5)) }
 }
 
 extension Shop {
-    /// The bulk lane's events, in whatever order: their ids, and whether they are marked as possibly sent before.
+    /// The bulk lane's events: their ids, and whether they are marked as possibly sent before.
     func bulkEvents() async throws -> [(id: String, isResent: Bool)] {
-        let partitions = (0..<Int32(self.partitions)).map {
-            PartitionOffset(TopicPartition(topic: "remint.invalidations.bulk", partition: $0), offset: 0)
+        try await records(of: ["remint.invalidations.bulk"]).compactMap { record in
+            record.member("id").map { ($0, record.header("remint-resent") != nil) }
         }
-        let consumer = try KafkaConsumer(
-            EmbeddedBroker.clientProperties.merging([
-                "bootstrap.servers": broker.bootstrapServers, "group.id": "bulk-reader", "enable.partition.eof": "true",
-                "auto.offset.reset": "earliest",
-            ]), reading: partitions, logger: quiet)
-        var ids: [(id: String, isResent: Bool)] = []
-        var open = partitions.count
-        while open > 0 {
-            try Task.checkCancellation()
-            for event in await consumer.events(limit: 1000, within: .seconds(1)) {
-                if case .record(let record) = event, let id = record.member("id") {
-                    ids.append((id, record.header("remint-resent") != nil))
-                }
-                if case .endOfPartition = event { open -= 1 }
-            }
-        }
-        await consumer.close(within: .seconds(5))
-        return ids
     }
 }

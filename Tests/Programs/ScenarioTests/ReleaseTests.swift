@@ -15,12 +15,7 @@ extension Scenarios {
         private static let epoch = "1800000000"
 
         /// Whether all of these tools are installed; a test that needs one is skipped otherwise.
-        private static func has(_ tools: String...) -> Bool {
-            let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-            return tools.allSatisfy { tool in
-                path.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)") }
-            }
-        }
+        private static func has(_ tools: String...) -> Bool { tools.allSatisfy(Tool.isInstalled) }
 
         private func script(_ name: String) -> String { Self.release.appending(path: name).path }
 

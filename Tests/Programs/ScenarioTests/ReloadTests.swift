@@ -75,10 +75,7 @@ extension Scenarios {
             try await admin.wait("remint_outcomes_total", [#"code="unknown_app""#], atLeast: 1)
             #expect(try await admin.get("/metrics").text.contains(#"app="late""#) == false)
 
-            worker.terminate()
-            await worker.waitForEnd()
-            #expect(worker.status == 0, "\(worker.errorText)")
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
 
         /// Returns the number of completed events on the status page.
@@ -166,7 +163,7 @@ extension Scenarios {
             #expect(end.threads <= before.threads + 16, "\(before) → \(end)")
             #expect(end.memory <= before.memory + 32 * 1024, "\(before) → \(end)")
             await server.stop()
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

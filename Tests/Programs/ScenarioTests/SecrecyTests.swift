@@ -48,7 +48,7 @@ extension DeviceScenarios {
                 worker.errorText.split(separator: "\n").compactMap { $0.split(separator: " ").dropFirst().first })
             #expect(levels.contains("trace") || levels.contains("debug"), "\(levels)")
             #expect(!worker.errorText.contains("canary"))
-            await shop.broker.close()
+            await shop.close()
         }
 
         /// Every token, and every signature by itself.
@@ -59,7 +59,6 @@ extension DeviceScenarios {
             return tokens + tokens.compactMap { $0.split(separator: ".").last.map(String.init) }
         }
 
-        /// The tokens in the recorded reports.
         private func reportedSignatures() throws -> [String] {
             let pattern = /eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)/
             let found = try Repository.files(under: "adapters", ending: "json").flatMap { file in

@@ -39,10 +39,10 @@ extension KeyScenarios {
             worker.terminate()
             await worker.waitForEnd()
             #expect(worker.status == 0, "\(worker.errorText)")
-            let answers = try await everything(of: shop, in: "remint.tokens")
+            let answers = try await shop.records(of: ["remint.tokens"])
             #expect(Set(answers.compactMap { $0.member("event_id") }) == sent)
             #expect(answers.count == sent.count, "one token for each event")
-            #expect(try await everything(of: shop, in: "remint.dead-letters").isEmpty)
+            #expect(try await shop.records(of: ["remint.dead-letters"]).isEmpty)
             signer.terminate()
             await signer.waitForEnd()
             #expect(signer.status == 0, "\(signer.errorText)")
@@ -50,7 +50,7 @@ extension KeyScenarios {
             // Who asks is in its log, and nothing that was asked.
             #expect(signer.hasLogged("signer.worker-connected"))
             #expect(!signer.errorText.contains("eyJ") && !signer.errorText.contains("event-"))
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a worker starts beside a signer that is not there, and a second signer does not start`()
@@ -76,7 +76,7 @@ extension KeyScenarios {
                 await program.waitForEnd()
                 #expect(program.status == 0, "\(program.errorText)")
             }
-            await shop.broker.close()
+            await shop.close()
         }
 
         /// A report of one of three vendors: a shared secret, an elliptic curve and RSA.
@@ -87,30 +87,6 @@ extension KeyScenarios {
             default:
                 rawReport("braze-ios", #"{"errorCode":22,"errorReason":"sdk_auth_error","userId":"\#(id)"}"#, id: id)
             }
-        }
-
-        /// Every record of `topic`, which nobody writes any more.
-        private func everything(of shop: borrowing Shop, in topic: String) async throws -> [ConsumedRecord] {
-            let reader = try KafkaConsumer(
-                EmbeddedBroker.clientProperties.merging([
-                    "bootstrap.servers": shop.broker.bootstrapServers, "group.id": "reader-\(topic)",
-                    "auto.offset.reset": "earliest", "enable.auto.commit": "false", "enable.partition.eof": "true",
-                ]), topics: [topic], logger: quiet)
-            var records: [ConsumedRecord] = []
-            var ended: Set<TopicPartition> = []
-            while ended.count < 2 {
-                try Task.checkCancellation()
-                for event in await reader.events(limit: 1000, within: .milliseconds(200)) {
-                    switch event {
-                    case .record(let record): records.append(record)
-                    case .rebalance(let rebalance): try await reader.answer(rebalance)
-                    case .error(let error): if error.isFatal { throw error }
-                    case .endOfPartition(let partition, _): ended.insert(partition)
-                    }
-                }
-            }
-            await reader.close(within: .seconds(5))
-            return records
         }
     }
 }

@@ -33,9 +33,7 @@ extension Scenarios {
             #expect(try await admin.total("remint_outcomes_total", [#"outcome="minted""#]) == Double(sent))
             let peak = try peakMemory(of: worker)
             #expect(peak < 300 << 20, "\(peak >> 20) MB at the peak")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `ids of a hundred and thirty kilobytes hold up nobody else's answers`() async throws {
@@ -59,9 +57,7 @@ extension Scenarios {
             #expect(took < .seconds(isRelease ? 10 : 240), "\(took)")
             try await admin.wait("remint_outcomes_total", [#"outcome="dead_lettered""#], atLeast: 1000)
             #expect(try await admin.total("remint_outcomes_total") == 11_000)
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         private func report(_ json: String, key: String) -> ProducerRecord {

@@ -41,46 +41,29 @@ extension Scenarios {
 
         private static let reload = #"RELOADING=1 MONOTONIC_USEC=\d+\n(?:.*\n)*READY=1"#
 
-        @Test func `a worker reports start, life, reload and stop to the service manager`() async throws {
+        @Test(arguments: ["run", "pickup"])
+        func `a service reports start, life, reload and stop to the service manager`(_ command: String) async throws {
             let shop = try await Shop.open()
-            let name = shop.folder.appending(path: "notify").path
+            let hash = String(repeating: "0", count: 64)
+            let section = "pickup: { listen: 127.0.0.1:0, drain: 0s, api_keys: { a: { hash: \(hash) } } }\n"
+            let isWorker = command == "run"
+            if !isWorker { try shop.configure("\napps:\n", "\n\(section)apps:\n") }
+            // A path, and a name without a file.
+            let name = isWorker ? shop.folder.appending(path: "notify").path : "@remint-\(UUID().uuidString)"
             let manager = try await listen(on: name)
-            let worker = try Program(
-                Repository.remint, ["run", "--config", shop.configuration],
+            let service = try Program(
+                Repository.remint, [command, "--config", shop.configuration],
                 environment: ["NOTIFY_SOCKET": name, "WATCHDOG_USEC": "1000000"])
-            for message in ["READY=1", "WATCHDOG=1", "STATUS=ready"] {
-                #expect(try await heard(message, by: manager), "\(message): \(manager.errorText)\(worker.errorText)")
+            for message in ["READY=1", "WATCHDOG=1"] + (isWorker ? ["STATUS=ready"] : []) {
+                #expect(try await heard(message, by: manager), "\(message): \(manager.errorText)\(service.errorText)")
             }
-            worker.send(SIGHUP)
+            service.send(SIGHUP)
             #expect(try await heard(Self.reload, by: manager), "\(manager.errorText)")
-            await end(worker)
-            #expect(worker.status == 0, "\(worker.errorText)")
+            await end(service)
+            if isWorker { #expect(service.status == 0, "\(service.errorText)") }
             #expect(try await heard("STOPPING=1", by: manager), "\(manager.errorText)")
             await end(manager)
-            await shop.broker.close()
+            await shop.close()
         }
-
-        @Test func `a gateway reports start, life, reload and stop to the service manager`() async throws {
-            let shop = try await Shop.open()
-            let file = shop.folder.appending(path: "gateway.yaml")
-            let section = "\npickup: { listen: 127.0.0.1:0, drain: 0s, api_keys: { a: { hash: \(Self.hash) } } }\n"
-            try Data((try String(contentsOfFile: shop.configuration, encoding: .utf8) + section).utf8).write(to: file)
-            let name = "@remint-\(UUID().uuidString)"
-            let manager = try await listen(on: name)
-            let gateway = try Program(
-                Repository.remint, ["pickup", "--config", file.path],
-                environment: ["NOTIFY_SOCKET": name, "WATCHDOG_USEC": "1000000"])
-            for message in ["READY=1", "WATCHDOG=1"] {
-                #expect(try await heard(message, by: manager), "\(message): \(manager.errorText)\(gateway.errorText)")
-            }
-            gateway.send(SIGHUP)
-            #expect(try await heard(Self.reload, by: manager), "\(manager.errorText)")
-            await end(gateway)
-            #expect(try await heard("STOPPING=1", by: manager), "\(manager.errorText)")
-            await end(manager)
-            await shop.broker.close()
-        }
-
-        private static let hash = String(repeating: "0", count: 64)
     }
 }

@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import Testing
 
 @Suite struct RecipeTests {

@@ -29,6 +29,13 @@ struct BadListing: CustomTestStringConvertible {
 @Suite struct ListingRefusalTests {
     private static let listings: [BadListing] = [
         .init("an array", text: "[]", place: "1:1", "\"versions\""),
+        .init("no JSON", text: "{\n  \"versions\": [}", place: "2:16"),
+        .init("another member", text: #"{"version": 1, "versions": []}"#, place: "1:13", "\"version\""),
+        .init(
+            "an empty kid",
+            version:
+                #"{"id": "a", "kid": "", "state": "active", "algorithm": "HS256", "file": "s", "encoding": "utf8"}"#,
+            column: 20, "\"kid\""),
         .init("no versions", text: "\n {}", place: "2:2", "\"versions\""),
         .init("versions that are no array", text: #"{"versions": {}}"#, place: "1:1", "array"),
         .init("no version", text: #"{"versions": []}"#, place: "1:14", "0 active", "exactly one"),

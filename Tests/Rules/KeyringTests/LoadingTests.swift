@@ -19,32 +19,6 @@ struct SecretFile: CustomTestStringConvertible {
 }
 
 @Suite struct LoadingTests {
-    @Test(arguments: Algorithm.allCases) func `a key of every algorithm is loaded`(_ algorithm: Algorithm) throws {
-        let ring = try RingFolder()
-        let key = try SigningKey.generate(algorithm)
-        let encoding: String
-        if let secret = key.secret {
-            try ring.write(SecretEncoding.hex.encode(secret).array, to: "key")
-            encoding = #", "encoding": "hex""#
-        } else {
-            try ring.write(#require(try key.privateKeyPEM()).array, to: "key")
-            encoding = ""
-        }
-        try ring.list(
-            #"{"id": "a", "state": "active", "algorithm": "\#(algorithm.rawValue)", "file": "key"\#(encoding)}"#)
-        let loaded = try ring.load()
-        #expect(loaded.name == "shop")
-        #expect(loaded.versions.count == 1)
-        let active = try #require(loaded.active)
-        #expect(active.id == "a")
-        #expect(active.algorithm == algorithm)
-        #expect(active.signingKey?.algorithm == algorithm)
-        #expect(active.signingKey?.keyID == "a")
-        #expect(active.retireAfter == nil)
-        #expect(try key.isPair(of: active.verificationKey))
-        #expect(loaded.verificationKeys.count == 1)
-    }
-
     private static let secrets: [SecretFile] = [
         .init("utf8", "s3cret \u{E9}", Array("s3cret \u{E9}".utf8)),
         .init("utf8", " \tdeadbeef\r\n\n", Array("deadbeef".utf8)),

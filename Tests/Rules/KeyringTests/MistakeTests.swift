@@ -164,26 +164,6 @@ import Testing
         #expect(try ring.load().versions.map(\.id) == ["a"])
     }
 
-    @Test func `the refusal of a listing that is not JSON has the line`() throws {
-        let ring = try RingFolder()
-        for (text, place) in [
-            ("{\n  \"versions\": [}", "2:16"), ("{", "1:2"), ("{\"a\":1,\n\"a\":2}", "2:2"), (" ", ""),
-        ] {
-            try ring.write(text, to: "keyring.json")
-            #expect(try ring.refusal().place == place, "\(text)")
-        }
-    }
-
-    @Test func `members that mean nothing are refused`() throws {
-        let ring = try RingFolder()
-        try ring.write(#"{"version": 1, "versions": []}"#, to: "keyring.json")
-        #expect(try ring.refusal().message.contains("\"version\""))
-        try ring.write("s", to: "s")
-        try ring.list(
-            #"{"id": "a", "kid": "", "state": "active", "algorithm": "HS256", "file": "s", "encoding": "utf8"}"#)
-        #expect(try ring.refusal().message.contains("\"kid\""))
-    }
-
     @Test func `a key in place of its file's name is not printed`() throws {
         let ring = try RingFolder()
         let pem = SamplePEM.p256.split(whereSeparator: \.isNewline).joined(separator: "\\n")
@@ -194,12 +174,5 @@ import Testing
             #expect(!"\(error)".contains("MHcCAQEE"))
             #expect(error.message.contains("mode 600"))
         }
-    }
-
-    @Test(.timeLimit(.minutes(5))) func `a named pipe in place of a key is refused without waiting`() throws {
-        let ring = try RingFolder()
-        try #require(mkfifo(ring.path("pipe"), 0o600) == 0)
-        try ring.list(#"{"id": "a", "state": "active", "algorithm": "HS256", "file": "pipe", "encoding": "utf8"}"#)
-        #expect(try ring.refusal().message.contains("is not a file"))
     }
 }

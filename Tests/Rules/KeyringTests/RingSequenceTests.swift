@@ -48,14 +48,14 @@ struct RingSequence {
     private(set) var trace: [String] = []
     private(set) var faultsReached = 0
     private let directory: KeyRingDirectory
-    private var random: SplitMix
+    private var random: SeededGenerator
     private var keys: [SigningKey] = []
     private let pair: SigningKey
     /// The version that the last command was to remove.
     private var removed: String?
 
     init(seed: UInt64) throws {
-        random = SplitMix(state: seed)
+        random = SeededGenerator(seed: seed)
         directory = KeyRingDirectory(path: "\(Self.parent)/remint-sequence-\(UUID().uuidString)")
         try directory.makeFolder()
         pair = try SigningKey.generate(.eddsa)
@@ -228,18 +228,5 @@ struct RingSequence {
         }
         try checkpoint("rotation.json", .real)
         try checkpoint("rotation-1.json", .real)
-    }
-}
-
-/// A small generator that a seed determines (SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

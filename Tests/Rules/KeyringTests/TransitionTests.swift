@@ -51,11 +51,6 @@ import Testing
         #expect(try !listing.revoke("a"), "again is nothing")
     }
 
-    @Test(arguments: ["", "a/b", "keyring", ".hidden", "a\nb", "../x"])
-    func `an id must be able to name a file`(_ id: String) {
-        #expect(throws: KeyRingError.self) { try Self.listing(id) }
-    }
-
     @Test func `the id of a version is given once`() {
         let refusal = #expect(throws: KeyRingError.self) { try Self.listing("a", "a") }
         #expect(refusal?.message == "has a version \"a\" already; choose another id")

@@ -5,16 +5,13 @@ package enum Joserfc {
     /// The reason for skipping a test that needs the module.
     package static let isMissing = "python3 has no module joserfc; pip install joserfc"
 
-    /// Whether the module is installed.
     package static let isInstalled = PythonModules.areInstalled("joserfc")
 
-    /// A key as joserfc takes it.
     package enum Key {
         /// A shared secret: the text itself.
         case text(String)
         /// A shared secret in hexadecimal digits, which joserfc's side decodes by itself.
         case hex(String)
-        /// A private or public key.
         case pem(String)
 
         fileprivate var parts: (form: String, text: String) {

@@ -8,7 +8,6 @@ package final class RecordingLog: Sendable {
         /// The line's id; nil for a line without one.
         package let event: String?
         package let message: String
-        /// The other details.
         package let metadata: [String: String]
     }
 
@@ -23,7 +22,6 @@ package final class RecordingLog: Sendable {
 
     package var lines: [Line] { state.withLock { $0.lines } }
 
-    /// A logger that writes here.
     package func logger(_ level: Logger.Level = .debug) -> Logger {
         var logger = Logger(label: "recording") { _ in Handler(log: self) }
         logger.logLevel = level

@@ -87,7 +87,6 @@ package struct Command: Sendable {
     /// The variable whose value is a path.
     private static let configuration = "REMINT_CONFIG"
 
-    /// The options whose values are paths.
     private static let paths: Set = [
         "--config", "-c", "--dir", "--import", "--input", "--jwk", "--passphrase-file", "--pem", "--recipient",
         "--report", "--secret", "--socket", "--state",

@@ -5,7 +5,6 @@ package struct EdgeExample: Sendable {
     private static let app = "braze-ios"
     private static let secret = "0123456789abcdef0123456789abcdef"
 
-    /// The folder of the example.
     package let folder: URL
     private let environment: [String: String]
 

@@ -7,7 +7,6 @@ package enum JSONSchemaModule {
     package static let isMissing: Comment =
         "python3 lacks the modules jsonschema and yaml; pip install jsonschema PyYAML"
 
-    /// Whether the modules are installed.
     package static let isInstalled = PythonModules.areInstalled("jsonschema, yaml")
 
     /// `accepts`, `refuses` or `cannot read` for each file.

@@ -53,7 +53,6 @@ package final class Program: Sendable {
         }
     }
 
-    /// Runs a program to its end.
     package static func run(
         _ executable: String, _ arguments: [String], input: Data? = nil, directory: URL? = nil,
         environment: [String: String] = [:]

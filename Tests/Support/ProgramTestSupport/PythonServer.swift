@@ -7,11 +7,9 @@ import Synchronization
 /// It starts with the first request, because a start takes longer than most answers. It ends when its input closes, which is
 /// the end of the test process. A thread of its own talks with it.
 package final class PythonServer: Sendable {
-    /// The script's result for a request.
     package struct Answer: Decodable, Sendable {
         /// The value that the script returned; nil for None, and where it raised an error.
         package let ok: String?
-        /// The error that the script raised.
         package let error: String?
     }
 

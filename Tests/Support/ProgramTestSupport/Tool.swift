@@ -1,6 +1,5 @@
 import Foundation
 
-/// The programs of this machine.
 package enum Tool {
     /// Returns whether the PATH has a program of this name.
     package static func isInstalled(_ name: String) -> Bool {

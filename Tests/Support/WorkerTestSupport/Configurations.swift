@@ -10,10 +10,8 @@ package let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 /// Long enough for a loaded machine; a test that needs it has failed.
 package let patience = Duration.seconds(240)
 
-/// The adapters of these tests.
 package let registry = AdapterRegistry([.init(BrazeAdapter.self), .init(DotdigitalAdapter.self)])
 
-/// A configuration from its text.
 package func readConfiguration(_ text: String) throws -> Configuration {
     let source = ConfigurationSource(environment: { _ in nil }, file: { $0 == "c.yaml" ? text : nil })
     let (configuration, diagnostics) = ConfigurationReader(registry: registry, source: source).read("c.yaml")

@@ -1,7 +1,8 @@
 import Foundation
+import ProgramTestSupport
 import Testing
 
-/// A folder of its own, in which commands are run.
+/// A folder of its own, in which commands are run: among them `openssl`, the second opinion on what JOSE reads and writes.
 final class CommandFolder: Sendable {
     private let folder: URL
 
@@ -19,27 +20,21 @@ final class CommandFolder: Sendable {
 
     /// Runs one command, found in the search path, and returns what it printed.
     func outcome(of command: [String]) async throws -> (status: Int32, output: [UInt8]) {
-        // The output goes to a file: a pipe's end can be inherited by a process started at the same moment, and
-        // would then stay open after this one has ended.
-        let outputName = "stdout-\(UUID().uuidString)"
-        try write([], to: outputName)
-        let output = try FileHandle(forWritingTo: folder.appending(path: outputName))
-        defer { try? output.close() }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = command
-        process.currentDirectoryURL = folder
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        let status = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        return (status, try read(outputName))
+        let program = try await Program.run(command[0], Array(command.dropFirst()), directory: folder)
+        return (program.status, Array(program.standardOutput))
+    }
+
+    /// Runs a line of a shell that must succeed.
+    func shell(_ line: String) async throws {
+        try #require(try await outcome(of: ["bash", "-o", "pipefail", "-c", line]).status == 0, "\(line)")
+    }
+
+    /// Runs `openssl`, which must succeed.
+    func openssl(_ arguments: [String]) async throws {
+        try #require(try await opensslSucceeds(arguments), "openssl \(arguments)")
+    }
+
+    func opensslSucceeds(_ arguments: [String]) async throws -> Bool {
+        try await outcome(of: ["openssl"] + arguments).status == 0
     }
 }

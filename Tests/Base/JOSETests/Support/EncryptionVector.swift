@@ -7,11 +7,9 @@ import Testing
 /// One published example of encryption, or of a step of it, as a file under `Vectors/Encryption` has it. Bytes are in
 /// base64url, also where the source has them in another form.
 struct EncryptionVector: Sendable, Decodable, CustomTestStringConvertible {
-    /// The source of the vector.
     let origin: String
     /// The token's `alg`, or what a derived key is for.
     let algorithm: String
-    /// The recipient's private key.
     var key: [String: String]?
     /// The sender's.
     var ephemeralKey: [String: String]?
@@ -20,9 +18,7 @@ struct EncryptionVector: Sendable, Decodable, CustomTestStringConvertible {
     var sharedSecret: String?
     var derivedKey: String?
     var wrappingKey: String?
-    /// The key of the content.
     var contentKey: String?
-    /// The key of the content, wrapped.
     var encryptedKey: String?
     /// Compact serialization.
     var token: String?
@@ -48,7 +44,6 @@ struct EncryptionVector: Sendable, Decodable, CustomTestStringConvertible {
         try all().filter { $0.token != nil && KeyManagementAlgorithm(rawValue: $0.algorithm) != nil }
     }
 
-    /// Tokens of all others.
     static func foreign() throws -> [EncryptionVector] {
         try all().filter { $0.token != nil && KeyManagementAlgorithm(rawValue: $0.algorithm) == nil }
     }

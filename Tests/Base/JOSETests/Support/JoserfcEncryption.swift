@@ -7,7 +7,6 @@ enum JoserfcEncryption {
     /// The reason for skipping a test that needs the module.
     static let isMissing = "python3 has no module joserfc; pip install joserfc"
 
-    /// Whether the module is installed.
     static let isInstalled = PythonModules.areInstalled("joserfc")
 
     /// A key that joserfc made, and a token that it sealed to it.

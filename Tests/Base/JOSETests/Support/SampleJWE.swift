@@ -32,7 +32,6 @@ struct SampleRecipient: Sendable, CustomTestStringConvertible {
     /// One of each algorithm.
     static let some = [p256, rsa2048]
 
-    /// Another key of the same kind.
     func stranger() throws -> JWEDecryptionKey {
         let key = try key
         return switch key.key.way {
@@ -99,7 +98,6 @@ extension JWEDecryptionKey {
 }
 
 extension JWERecipient {
-    /// A token as text.
     func seal(text: String, contentType: String? = nil, type: String? = nil) throws -> String {
         String(decoding: try seal(Array(text.utf8), contentType: contentType, type: type), as: UTF8.self)
     }

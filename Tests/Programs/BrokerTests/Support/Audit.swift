@@ -8,9 +8,7 @@ struct Audit: Sendable {
     var events = 0
     /// The events of all outcomes, one that has several as often.
     var answered: [String] = []
-    /// Events without an outcome.
     var missing: [String] = []
-    /// Events with more than one outcome.
     var doubled: [String] = []
     /// Outcomes of another kind than the event's, or of no event at all.
     var wrong: [String] = []

@@ -32,16 +32,14 @@ struct Canary: Sendable {
             Repository.remint, ["rotate", step, "--key", Self.app, "--config", configuration] + options)
     }
 
-    /// The newest version of the ring.
     func newest() throws -> String {
         let ring = KeyRingFile(folder: shop.folder.appending(path: "keys/\(Self.app)"))
         return try #require(try ring.versions().last?["id"])
     }
 
-    /// The configuration, as options.
     var configured: [String] { ["--config", configuration] }
 
-    private var configuration: String { shop.folder.appending(path: "remint.yaml").path }
+    private var configuration: String { shop.configuration }
 
     // MARK: Workers
 
@@ -61,7 +59,7 @@ struct Canary: Sendable {
     /// Gives a token to each of `count` users.
     func issue(_ count: Int) async throws {
         try await report((0..<count).map { #"{"code":22,"userId":"u\#($0)"}"# })
-        try await TopicReader.wait(for: count, on: shop.partitions(of: [shop.topics.tokens]))
+        try await shop.waitForTokens(count)
     }
 
     /// The users of `count` reports get a token each, wherever it lies.
@@ -87,17 +85,14 @@ struct Canary: Sendable {
 
     /// The records of the tokens of `version`.
     func tokens(of version: String) async throws -> [ConsumedRecord] {
-        try await TopicReader.records(of: shop.partitions(of: [shop.topics.tokens])).filter { record in
-            record.headers.last { $0.name == "remint-key-id" }?.value == Array(version.utf8)
-        }
+        try await shop.tokens().filter { $0.header("remint-key-id") == version }
     }
 
     /// Has the vendor refuse `tokens`, and their users' devices report it; waits until the worker heard of each.
     func refuse(_ tokens: some Collection<ConsumedRecord>) async throws {
         try await report(
             tokens.compactMap { token in
-                let value = token.value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
-                guard let jwt = value?["token"] as? String, let key = token.key else { return nil }
+                guard let jwt = token.member("token"), let key = token.key else { return nil }
                 let user = String(decoding: key.dropFirst(Self.app.utf8.count + 1), as: UTF8.self)
                 return #"{"code":23,"userId":"\#(user)","signature":"\#(jwt)"}"#
             })
@@ -105,7 +100,7 @@ struct Canary: Sendable {
     }
 
     private func report(_ reports: [String]) async throws {
-        try await produce(
+        try await shop.deliver(
             reports.map {
                 ProducerRecord(
                     topic: shop.topics.live, key: nil, value: Array($0.utf8),
@@ -118,18 +113,8 @@ struct Canary: Sendable {
         let letter = ProducerRecord(
             topic: shop.topics.deadLetters, key: nil, value: Array(#"{"app":"nobody"}"#.utf8),
             headers: [RecordHeader("remint-error-code", "unknown_app"), RecordHeader("remint-error-stage", "decode")])
-        let producer = try Cluster.makeProducer()
         for first in stride(from: 0, to: count, by: 20_000) {
-            let errors = await producer.deliver(Array(repeating: letter, count: min(20_000, count - first)))
-            try #require(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 }.prefix(1))")
+            try await shop.deliver(Array(repeating: letter, count: min(20_000, count - first)))
         }
-        await producer.close(within: .seconds(10))
-    }
-
-    private func produce(_ records: [ProducerRecord]) async throws {
-        let producer = try Cluster.makeProducer()
-        let errors = await producer.deliver(records)
-        await producer.close(within: .seconds(10))
-        try #require(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 }.prefix(1))")
     }
 }

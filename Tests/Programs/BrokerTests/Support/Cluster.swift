@@ -57,7 +57,6 @@ enum Cluster {
         try await run("\(topicsCommand) --alter --topic \(topic) --partitions \(count)")
     }
 
-    /// Deletes all records before these offsets.
     static func deleteRecords(before offsets: [TopicPartition: Int64]) async throws {
         let list = offsets.map { #"{"topic":"\#($0.topic)","partition":\#($0.partition),"offset":\#($1)}"# }
         let folder = try TemporaryFolder()
@@ -71,7 +70,6 @@ enum Cluster {
         try #require(command.status == 0, "\(text) failed: \(command.outputText)\(command.errorText)")
     }
 
-    /// A producer of the test's own.
     static func makeProducer() throws(KafkaError) -> KafkaProducer {
         try KafkaProducer(
             [

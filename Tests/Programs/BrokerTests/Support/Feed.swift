@@ -1,10 +1,10 @@
 import AsyncTestSupport
+import Foundation
 import Kafka
 import Synchronization
 
 /// The events of a story: every one with a user and an id of its own, some of them poison.
 enum EventMix {
-    /// The required outcome of an event.
     enum End: Hashable { case token, deadLetter }
 
     /// Every fortieth is poison, every tenth is for RS256, the rest for HS256.
@@ -115,11 +115,14 @@ extension ProducerRecord {
 }
 
 extension ConsumedRecord {
-    /// A header's text.
     func header(_ name: String) -> String? {
         headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The event it is, or answers.
+    func member(_ name: String) -> String? {
+        let object = value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
+        return object?[name] as? String
+    }
+
     var eventID: String? { header("ce_id") ?? header("remint-id") }
 }

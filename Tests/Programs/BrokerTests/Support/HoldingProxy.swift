@@ -24,7 +24,6 @@ final class HoldingProxy: Sendable {
     private let ports: [Int: Int]
     private let servers: [(broker: Int, server: NIOAsyncChannel<Connection, Never>)]
 
-    /// The addresses for clients.
     var addresses: String { ports.values.sorted().map { "\(Self.host):\($0)" }.joined(separator: ",") }
     /// The number of answers that were held back.
     var held: Int { state.withLock { $0.held } }

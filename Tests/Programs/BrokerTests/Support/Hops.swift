@@ -40,7 +40,6 @@ struct Hops {
         #expect(late.isEmpty, "\(late.count) of \(all.count) hops were taken up late: \(late.prefix(5))")
     }
 
-    /// Tiers with their counts and latenesses.
     var summary: String {
         Dictionary(grouping: all, by: \.tier).sorted { $0.key < $1.key }.map { tier, hops in
             let lateness = hops.map(\.lateness).sorted()

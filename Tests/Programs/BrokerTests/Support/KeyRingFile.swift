@@ -5,14 +5,12 @@ struct KeyRingFile {
     /// The folder with `keyring.json`.
     let folder: URL
 
-    /// The listing's versions, as they stand.
     func versions() throws -> [[String: String]] {
         let data = try Data(contentsOf: folder.appending(path: "keyring.json"))
         let root = try JSONSerialization.jsonObject(with: data) as? [String: [[String: String]]]
         return root?["versions"] ?? []
     }
 
-    /// Lists these versions from now on.
     func write(_ versions: [[String: String]]) throws {
         try write(
             JSONSerialization.data(withJSONObject: ["versions": versions]), as: "keyring.json")

@@ -20,7 +20,6 @@ final class Ledger: Sendable {
     var answered: Int { state.withLock { $0.seen.count } }
     /// The number of outcomes beyond the first of each event.
     var repeats: Int { state.withLock { $0.seen.values.reduce(0) { $0 + $1 - 1 } } }
-    /// The events without an outcome.
     var open: Set<String> { state.withLock { $0.open } }
 
     /// Returns the waits of the events that finished since the last call, from before their production until their
@@ -32,21 +31,18 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Events are about to be produced.
     func producing(_ ids: [String]) {
         state.withLock { state in
             for id in ids { state.producedAt[id] = .now }
         }
     }
 
-    /// Events were produced for certain.
     func sent(_ ids: [String]) {
         state.withLock { state in
             for id in ids where state.seen[id] == nil { state.open.insert(id) }
         }
     }
 
-    /// An outcome became visible.
     func noted(_ record: ConsumedRecord) {
         guard let id = record.eventID else { return }
         let waiters = state.withLock { state in
@@ -111,7 +107,6 @@ final class Ledger: Sendable {
     }
 }
 
-/// Reads outcomes as they become visible.
 struct LedgerReader {
     let partitions: [TopicPartition]
     let ledger: Ledger

@@ -1,10 +1,15 @@
+import AdapterKit
 import AsyncTestSupport
 import CommandTestSupport
 import Foundation
 import Kafka
+import Preflight
 import ProgramTestSupport
 import Synchronization
 import Testing
+import Vendors
+import Worker
+import WorkerConfiguration
 
 /// A generated configuration with topics and groups of its own on the cluster, for workers in processes of their own.
 final class Shop: Sendable {
@@ -22,7 +27,6 @@ final class Shop: Sendable {
         var apps: [String: String] = [:]
         /// The workers' addresses of the cluster; nil for its own addresses.
         var brokers: String?
-        /// The dead-letter topic's own settings.
         var deadLetters: [String: String] = [:]
     }
 
@@ -34,12 +38,12 @@ final class Shop: Sendable {
         var all: [String] { inputs + outcomes + tiers + [control] }
     }
 
-    /// The retry tiers of every shop.
     static let tiers = ["2s", "5s", "10s"]
 
     let group: String
     let topics: Topics
     let folder: URL
+    var configuration: String { folder.appending(path: "remint.yaml").path }
     private let partitions: Int
     private let programs = Mutex<[Program]>([])
     private let temporary: TemporaryFolder
@@ -135,12 +139,62 @@ final class Shop: Sendable {
 
     // MARK: Workers
 
-    /// Starts a worker.
     func startProgram() throws -> Program {
-        let program = try Program(
-            Repository.remint, ["run", "--config", folder.appending(path: "remint.yaml").path])
+        let program = try Program(Repository.remint, ["run", "--config", configuration])
         programs.withLock { $0.append(program) }
         return program
+    }
+
+    func startGateway(_ file: URL) throws -> Program {
+        let program = try Program(Repository.remint, ["pickup", "--config", file.path])
+        programs.withLock { $0.append(program) }
+        return program
+    }
+
+    /// A worker for this process.
+    ///
+    /// - Parameter seconds: the seconds by which its clock is ahead.
+    func service(ahead seconds: Int64) throws -> WorkerService {
+        let source = ConfigurationSource(
+            environment: { _ in nil }, file: { try? String(contentsOfFile: $0, encoding: .utf8) })
+        return try WorkerService(
+            Preflight(file: configuration, registry: .remint, source: source), logger: quiet, signingLanes: 2,
+            now: { UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6) + seconds * 1_000_000) })
+    }
+
+    /// Runs a command of an operator, at the brokers themselves.
+    func command(_ arguments: String...) async throws {
+        let program = try await Program.run(
+            Repository.remint, arguments + ["--config", configuration, "--brokers", Cluster.brokers])
+        try #require(program.status == 0, "\(program.errorText)")
+    }
+
+    // MARK: Events
+
+    /// Produces `records`, each of them delivered for certain.
+    func deliver(_ records: [ProducerRecord]) async throws {
+        let producer = try Cluster.makeProducer()
+        let errors = await producer.deliver(records)
+        await producer.close(within: .seconds(10))
+        try #require(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 }.prefix(1))")
+    }
+
+    /// Produces `count` events whose users and ids begin with `name`.
+    func produce(_ name: String, _ count: Int) async throws {
+        try await deliver(
+            (0..<count).map {
+                EventMix.report(
+                    "infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#(name)-\#($0)"}"#,
+                    id: "\(name)-\($0)", topic: topics.live)
+            })
+    }
+
+    func waitForTokens(_ count: Int) async throws {
+        try await TopicReader.wait(for: count, on: partitions(of: [topics.tokens]))
+    }
+
+    func tokens() async throws -> [ConsumedRecord] {
+        try await TopicReader.records(of: partitions(of: [topics.tokens]))
     }
 
     /// Ends what is left of the workers and takes the topics away.

@@ -51,7 +51,6 @@ struct Stage: Sendable {
         return try await Audit(shop)
     }
 
-    /// Kills the workers for good.
     func abandon() async {
         for worker in workers { worker.abandon() }
         for worker in workers { await worker.program.waitForEnd() }
@@ -62,5 +61,26 @@ struct Stage: Sendable {
         await withDiscardingTaskGroup { group in
             for worker in workers { group.addTask { await worker.retire() } }
         }
+    }
+    /// Feeds live events and watches each of them.
+    func latencies(of live: (count: Int, length: Duration)) async throws -> Latencies {
+        _ = ledger.takeWaits()
+        try await feed.send(live.count, over: live.length)
+        try await ledger.waitUntilAnswered()
+        let waits = ledger.takeWaits()
+        try #require(waits.count == live.count)
+        return Latencies(waits)
+    }
+}
+
+/// The times from live events to their visible tokens.
+struct Latencies: CustomStringConvertible {
+    let p50, p99: Duration
+    var description: String { "p50 \(p50), p99 \(p99)" }
+
+    init(_ waits: [Duration]) {
+        let sorted = waits.sorted()
+        func percentile(_ part: Double) -> Duration { sorted[Int((Double(sorted.count - 1) * part).rounded(.up))] }
+        (p50, p99) = (percentile(0.5), percentile(0.99))
     }
 }

@@ -22,7 +22,6 @@ final class Worker: Sendable {
         state = Mutex(State(program: try shop.startProgram()))
     }
 
-    /// The program that runs now.
     var program: Program { state.withLock { $0.program } }
     /// The number of times that the worker exited with "try again later".
     var comebacks: Int { state.withLock { $0.comebacks } }
@@ -137,6 +136,5 @@ final class Worker: Sendable {
 }
 
 extension Program {
-    /// The end of what it logged.
     var lastLines: String { errorText.split(separator: "\n").suffix(30).joined(separator: "\n") }
 }

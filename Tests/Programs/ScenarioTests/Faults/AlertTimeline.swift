@@ -35,7 +35,6 @@ struct AlertTimeline {
         return test.status == 0 ? nil : "\(test.outputText)\(test.errorText)"
     }
 
-    /// Returns the text of the alert.
     private func rule(in rules: String) throws -> String {
         try #require(rules.components(separatedBy: "- alert: ").first { $0.hasPrefix("\(alert.name)\n") })
     }
@@ -101,7 +100,6 @@ struct AlertTimeline {
 
     private static func number(_ value: Double) -> String { String(format: "%.4f", value) }
 
-    /// The series without a fault.
     private func calm(_ length: Int) -> [(name: String, values: String)] {
         (before?.samples ?? []).filter { $0.value.isFinite }.map { sample in
             (name(sample), "\(Self.number(value(sample)))x\(Self.healthy + length)")

@@ -1,6 +1,5 @@
 /// The metrics that a program exposed at one moment.
 struct Exposition: Sendable {
-    /// A series and its value.
     struct Sample: Sendable {
         let name: String
         /// The labels as they are written, without braces.
@@ -11,7 +10,6 @@ struct Exposition: Sendable {
     private(set) var samples: [Sample] = []
     private var counters: Set<Substring> = []
 
-    /// Reads Prometheus' text format.
     init(_ text: String) {
         for line in text.split(separator: "\n") {
             if line.hasPrefix("# TYPE ") {

@@ -4,7 +4,6 @@ import Testing
 
 /// The sign of a fault at one place.
 enum FaultSign: Sendable {
-    /// The place shows this string.
     case shows(String)
     /// The log has a line with this id.
     case logs(String)
@@ -33,7 +32,6 @@ enum FaultSign: Sendable {
 struct FaultMetric: Sendable {
     /// The condition that the series' value meets.
     enum Bound: Sendable {
-        /// The value is this one.
         case equal(Double)
         /// The value is at least this one.
         case atLeast(Double)
@@ -89,7 +87,6 @@ struct Fault: Sendable {
     var isAtStart = false
     /// Readies the stage while there is no fault.
     var prepare: Action = { _ in }
-    /// Makes the fault.
     let make: Action
     let readiness: FaultSign
     let firstLine: FaultSign
@@ -119,6 +116,5 @@ extension Fault {
     /// The tables of the faults, in the order of the page.
     static let tables = [brokers, topics, keys, signers, gateway, vendors, operators, records]
 
-    /// Every row of the tables.
     static let all = tables.flatMap { $0 }
 }

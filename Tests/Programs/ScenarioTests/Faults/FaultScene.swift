@@ -10,10 +10,8 @@ enum FaultScene: CaseIterable {
     case operators
     /// A worker with a signer and a vendor's REST API.
     case partners
-    /// A gateway and its worker.
     case gateway
 
-    /// The faults that this run plays.
     private var faults: [Fault] { Fault.all.filter { $0.scene == self && (Scale.isLong || $0.isInEveryRun) } }
 
     /// Plays the faults. The stage is replaced only after a fault that stays in it.

@@ -26,8 +26,6 @@ final class FaultStage: Sendable {
         var gateway: Gateway?
         /// The address of the worker's admin server.
         var workerAddress = ""
-        /// The address of the gateway's metrics; nil without a gateway.
-        var gatewayMetrics: String?
         /// The places of the stage before the next fault; nil from the beginning of a fault to its end.
         var calm: Calm?
         /// The length of the log at the last mark.
@@ -43,7 +41,6 @@ final class FaultStage: Sendable {
 
     let shop: Shop
     private let scene: FaultScene
-    /// The configuration without a fault.
     private let configuration: Data
     private let signerPlace: SignerPlace?
     private let vendorServer: StubServer?
@@ -71,7 +68,6 @@ final class FaultStage: Sendable {
         get throws { try #require(state.withLock { $0.gateway }) }
     }
 
-    /// The vendor's REST API.
     var vendor: StubServer {
         get throws { try #require(vendorServer) }
     }
@@ -117,9 +113,8 @@ final class FaultStage: Sendable {
     }
 
     private func startGateway() async throws {
-        let metrics = "127.0.0.1:\(try Gateway.freePort())"
-        let gateway = try await Gateway.start(shop, more: ["metrics: \(metrics)"])
-        state.withLock { ($0.gateway, $0.gatewayMetrics, $0.mark) = (gateway, metrics, 0) }
+        let gateway = try await Gateway.start(shop)
+        state.withLock { ($0.gateway, $0.mark) = (gateway, 0) }
     }
 
     /// Starts the signer that holds rings of the shop.
@@ -129,7 +124,6 @@ final class FaultStage: Sendable {
         state.withLock { $0.signer = signer }
     }
 
-    /// Kills the signer if it runs.
     func killSigner() async {
         let signer = state.withLock { state in
             defer { state.signer = nil }
@@ -154,7 +148,7 @@ final class FaultStage: Sendable {
             await program.waitForEnd()
         }
         await vendorServer?.stop()
-        await shop.broker.close()
+        await shop.close()
     }
 
     // MARK: Calm
@@ -196,12 +190,11 @@ final class FaultStage: Sendable {
         await get("\(state.withLock { $0.gateway?.address ?? $0.workerAddress })/health/ready")
     }
 
-    /// The data of the status page.
     func page() async -> String { await get("\(state.withLock { $0.workerAddress })/status").text }
 
     /// The text of `/metrics`; nil while nobody listens.
     func metrics() async -> Exposition? {
-        let answer = await get("\(state.withLock { $0.gatewayMetrics ?? $0.workerAddress })/metrics")
+        let answer = await get("\(state.withLock { $0.gateway?.metrics ?? $0.workerAddress })/metrics")
         return answer.status == 200 ? Exposition(answer.text) : nil
     }
 

@@ -51,7 +51,6 @@ struct Campaigners: Sendable {
 }
 
 extension Shop {
-    /// The records of the token topic.
     func tokens() async throws -> [ConsumedRecord] {
         try await outputs().filter { $0.position.topic == "remint.tokens" }
     }

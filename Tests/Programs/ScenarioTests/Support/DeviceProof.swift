@@ -13,16 +13,11 @@ enum DeviceProof {
     ) throws -> String {
         let jwk = String(decoding: try #require(try JWK.publicJSON(of: key.verificationKey)), as: UTF8.self)
         let header = #"{"typ":"dpop+jwt","alg":"ES256","jwk":\#(jwk)}"#
-        var claims = JSONWriter()
-        claims.beginObject()
-        claims.member("jti", UUID().uuidString)
-        claims.member("htm", method)
-        claims.member("htu", url)
-        claims.member("iat", Int64(Date.now.timeIntervalSince1970))
-        claims.member("ath", Base64.url.encode(SHA256.hash(Array(session.utf8))))
-        if let nonce { claims.member("nonce", nonce) }
-        claims.endObject()
-        let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(claims.bytes)
+        let hash: String = Base64.url.encode(SHA256.hash(Array(session.utf8)))
+        let nonce = nonce.map { #","nonce":"\#($0)"# + "\"" } ?? ""
+        let claims =
+            #"{"jti":"\#(UUID())","htm":"\#(method)","htu":"\#(url)","iat":\#(Int64(Date.now.timeIntervalSince1970)),"ath":"\#(hash)"\#(nonce)}"#
+        let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(Array(claims.utf8))
         return input + "." + Base64.url.encode(try Signer(key).sign(Array(input.utf8)))
     }
 }

@@ -48,10 +48,8 @@ struct FaultyProxy: Sendable {
     /// Waits until `count` calls have come.
     func calls(_ count: Int) async throws { _ = try await control("after/\(count)") }
 
-    /// Sends further calls to another gateway.
     func setUpstream(_ address: String) async throws { _ = try await control("upstream/\(address)") }
 
-    /// The requests and faults so far.
     func report() async throws -> Report { try JSONDecoder().decode(Report.self, from: try await control("report")) }
 
     private func control(_ path: String) async throws -> Data {

@@ -8,22 +8,24 @@ import Testing
 
 /// A gateway in a process of its own, in front of a shop's broker, with sessions and an API key that count there.
 struct Gateway {
-    /// An answer to a call.
     struct Answer {
         let status: Int
         let headers: [String: String]
         let body: JSONValue?
         let text: String
 
-        /// A string in the answer's JSON.
         func text(_ name: String) -> String? { body?[name]?.string }
+
+        /// The state of a dependency, in an answer of `/health/ready`.
+        func dependency(_ name: String) -> String? { body?["dependencies"]?[name]?.string }
     }
 
     static let apiKey = "rmk_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
     let program: Program
     let address: String
-    /// Its configuration.
+    let metrics: String
     let file: URL
+    private let programs: Programs
     private let key: SigningKey
 
     /// Limits that no test reaches by itself.
@@ -48,6 +50,7 @@ struct Gateway {
     ///   - more: further lines of the section.
     ///   - brokers: other brokers than the shop's, which it is not waited for to have read.
     ///   - untilReady: whether to wait until it is ready.
+    @discardableResult
     static func start(
         _ shop: borrowing Shop, issuer: SigningKey? = nil, keySet: String? = nil, apps: [String: String] = [:],
         drain: String = "0s", entries: [String]? = nil, limits: [String] = noLimits, scopedKey: String? = nil,
@@ -55,11 +58,12 @@ struct Gateway {
         brokers: String? = nil, untilReady isReady: Bool = true
     ) async throws -> Gateway {
         let key = try issuer ?? SigningKey.generate(.es256, keyID: "session-1")
+        let metrics = "127.0.0.1:\(try freePort())"
         let set = shop.folder.appending(path: "sessions.json")
         try Data(try JWK.setJSON(of: [key.verificationKey])).write(to: set)
         let scoped = scopedKey.map { ", scoped: { hash: \(hash(of: $0)), apps: [onesignal-shop] }" } ?? ""
         let section = [
-            "pickup:", "  listen: 127.0.0.1:0", "  drain: \(drain)",
+            "pickup:", "  listen: 127.0.0.1:0", "  metrics: \(metrics)", "  drain: \(drain)",
             "  session: { issuer: https://login.example, audience: shop, jwks: '\(keySet ?? set.path)', cool_down: 1s }",
             "  api_keys: { backend: { hash: \(hash(of: apiKey)) }\(scoped) }",
         ]
@@ -77,12 +81,14 @@ struct Gateway {
                     separator: "\n") + "\n")
                 .utf8
         ).write(to: file)
-        let program = try Program(
-            Repository.remint, ["pickup", "--config", file.path] + (brokers.map { ["--brokers", $0] } ?? []))
+        let program = shop.programs.add(
+            try Program(
+                Repository.remint, ["pickup", "--config", file.path] + (brokers.map { ["--brokers", $0] } ?? [])))
         try #require(await program.logged("gateway.listening"), "\(program.errorText)")
         let match = try #require(program.errorText.firstMatch(of: /remint\.pickup\.address=([0-9.:]+)/))
         let address = String(match.1)
-        let gateway = Gateway(program: program, address: address, file: file, key: key)
+        let gateway = Gateway(
+            program: program, address: address, metrics: metrics, file: file, programs: shop.programs, key: key)
         if brokers == nil, isReady { _ = try await gateway.health { $0.status == 200 } }
         return gateway
     }
@@ -95,26 +101,29 @@ struct Gateway {
     ) throws -> String {
         let key = other ?? key
         let now = Int64(Date.now.timeIntervalSince1970)
-        var claims = JSONWriter()
-        claims.beginObject()
-        claims.member("iss", issuer)
-        claims.member("aud", audience)
-        claims.member("sub", user)
-        claims.member("iat", now - 1)
-        claims.member("exp", now + seconds)
-        if let thumbprint {
-            claims.name("cnf")
-            claims.beginObject()
-            claims.member("jkt", thumbprint)
-            claims.endObject()
-        }
-        claims.endObject()
+        let bound = thumbprint.map { #","cnf":{"jkt":"\#($0)"}"# } ?? ""
+        let claims =
+            #"{"iss":"\#(issuer)","aud":"\#(audience)","sub":"\#(user)","iat":\#(now - 1),"exp":\#(now + seconds)\#(bound)}"#
         let header = #"{"alg":"\#(key.algorithm.rawValue)","kid":"\#(key.keyID ?? "")"}"#
-        let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(claims.bytes)
+        let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(Array(claims.utf8))
         return input + "." + Base64.url.encode(try Signer(key).sign(Array(input.utf8)))
     }
 
-    /// Makes a call.
+    /// Opens a stream of `app` with `session`; what comes is in its standard error.
+    func stream(_ app: String, _ session: String, _ headers: String...) throws -> Program {
+        programs.add(
+            client: try Program(
+                "curl",
+                ["-sN", "--max-time", "300", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)"]
+                    + headers.flatMap { ["-H", $0] } + ["http://\(address)/v1/apps/\(app)/token/stream"]))
+    }
+
+    /// The text of `/metrics`.
+    func scrape() async throws -> String {
+        let url = try #require(URL(string: "http://\(metrics)/metrics"))
+        return String(decoding: try await URLSession.shared.data(from: url).0, as: UTF8.self)
+    }
+
     func call(
         _ path: String, method: String = "GET", session: String? = nil, headers: [String: String] = [:],
         body: [UInt8]? = nil

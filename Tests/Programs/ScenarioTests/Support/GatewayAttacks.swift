@@ -27,7 +27,6 @@ struct GatewayAttack: Sendable {
         request += "\r\nCONTROL\r\n\r\n" + (body ?? "")
     }
 
-    /// A request of these very bytes.
     init(_ name: String, _ statuses: Set<Int>, raw: String) {
         (self.name, self.statuses, request, isRaw) = (name, statuses, raw, true)
     }

@@ -31,7 +31,6 @@ struct LogLines {
         }
     }
 
-    /// The lines of one text.
     init(text: String) { add(from: text) }
 
     private mutating func add(from text: String) {

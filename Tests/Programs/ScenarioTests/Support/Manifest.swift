@@ -4,7 +4,6 @@ import Testing
 
 /// The package's manifest, as the package manager reads it.
 struct Manifest: Decodable, Sendable {
-    /// A target of the package.
     struct Target: Decodable, Sendable {
         let name: String
         /// `regular`, `executable`, `test` or `system`.
@@ -67,6 +66,5 @@ struct Manifest: Decodable, Sendable {
         try JSONDecoder().decode(Manifest.self, from: try await json(of: Repository.root))
     }
 
-    /// The manifest of this repository.
     static var current: Manifest { get async throws { try await read.value } }
 }

@@ -2,9 +2,7 @@ import Foundation
 
 /// The system resources that a process holds at a moment.
 struct ProcessFigures: CustomStringConvertible {
-    /// Open descriptors.
     let descriptors: Int
-    /// Threads.
     let threads: Int
     /// Resident memory, in kB.
     let memory: Int

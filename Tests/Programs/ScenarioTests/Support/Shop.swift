@@ -3,6 +3,7 @@ import Kafka
 import Keyring
 import Logging
 import ProgramTestSupport
+import Synchronization
 import Testing
 
 /// A broker in this process and a folder with a generated configuration and keys, for workers in processes of their own.
@@ -10,6 +11,8 @@ struct Shop: ~Copyable {
     let broker: EmbeddedBroker
     let folder: URL
     let partitions: Int
+    /// The programs that `close` ends.
+    let programs = Programs()
     private let temporary: TemporaryFolder
 
     var configuration: String { folder.appending(path: "remint.yaml").path }
@@ -59,7 +62,6 @@ struct Shop: ~Copyable {
         self.temporary = temporary
     }
 
-    /// Replaces a passage of the configuration.
     func configure(_ passage: String, _ replacement: String) throws {
         let text = try String(contentsOfFile: configuration, encoding: .utf8)
         try #require(text.contains(passage))
@@ -72,10 +74,19 @@ struct Shop: ~Copyable {
     }
 
     /// Starts a worker and waits until it consumes.
+    @discardableResult
     func startWorker() async throws -> Program {
-        let worker = try Program(Repository.remint, ["run", "--config", configuration])
+        let worker = programs.add(try Program(Repository.remint, ["run", "--config", configuration]))
         try #require(await worker.logged("worker.consuming"), "\(worker.errorText)")
         return worker
+    }
+
+    /// Ends the programs, the newest first, and the broker.
+    ///
+    /// - Parameter status: the exit code of every service that still ran; nil for any.
+    func close(expecting status: Int32? = nil) async {
+        await programs.end(expecting: status)
+        await broker.close()
     }
 
     /// Produces `records`, all of them delivered.
@@ -87,25 +98,21 @@ struct Shop: ~Copyable {
         await producer.close(within: .seconds(10))
     }
 
-    /// Everything that stands on the output topics, from their beginnings to their ends.
     func outputs() async throws -> [ConsumedRecord] {
-        let all = ["remint.tokens", "remint.dead-letters"].flatMap { topic in
-            (0..<partitions).map { TopicPartition(topic: topic, partition: Int32($0)) }
-        }
-        let properties = EmbeddedBroker.clientProperties.merging([
-            "bootstrap.servers": broker.bootstrapServers, "group.id": "reader", "enable.auto.commit": "false",
-            "enable.partition.eof": "true",
-        ])
-        let consumer = try KafkaConsumer(
-            properties, reading: all.map { PartitionOffset($0, offset: 0) }, logger: quiet)
-        var open = Set(all)
+        try await records(of: ["remint.tokens", "remint.dead-letters"])
+    }
+
+    /// The records of `topics`, from their beginnings to their ends.
+    func records(of topics: [String]) async throws -> [ConsumedRecord] {
+        let consumer = try reader(of: topics, ["enable.partition.eof": "true"])
+        var open = topics.count * partitions
         var records: [ConsumedRecord] = []
-        while !open.isEmpty {
+        while open > 0 {
             try Task.checkCancellation()
             for event in await consumer.events(limit: 1000, within: .seconds(1)) {
                 switch event {
                 case .record(let record): records.append(record)
-                case .endOfPartition(let partition, _): open.remove(partition)
+                case .endOfPartition: open -= 1
                 case .error(let error): if error.isFatal { throw error }
                 case .rebalance: break
                 }
@@ -115,18 +122,9 @@ struct Shop: ~Copyable {
         return records
     }
 
-    /// Returns a reader of the token topic, from its beginning on.
-    func follower() throws -> KafkaConsumer {
-        let properties = EmbeddedBroker.clientProperties.merging([
-            "bootstrap.servers": broker.bootstrapServers, "group.id": "follower", "enable.auto.commit": "false",
-        ])
-        let all = (0..<partitions).map { TopicPartition(topic: "remint.tokens", partition: Int32($0)) }
-        return try KafkaConsumer(properties, reading: all.map { PartitionOffset($0, offset: 0) }, logger: quiet)
-    }
-
     /// Returns a reader of `topics` from their beginnings on. It is in no group: the embedded broker lets the first member of a
     /// group wait for three seconds.
-    func reader(of topics: [String]) throws -> KafkaConsumer {
+    func reader(of topics: [String], _ more: ClientProperties = [:]) throws -> KafkaConsumer {
         let properties = EmbeddedBroker.clientProperties.merging([
             "bootstrap.servers": broker.bootstrapServers, "group.id": "reader", "auto.offset.reset": "earliest",
             "enable.auto.commit": "false", "fetch.message.max.bytes": "10000000",
@@ -134,7 +132,7 @@ struct Shop: ~Copyable {
         let all = topics.flatMap { topic in
             (0..<partitions).map { PartitionOffset(TopicPartition(topic: topic, partition: Int32($0)), offset: 0) }
         }
-        return try KafkaConsumer(properties, reading: all, logger: quiet)
+        return try KafkaConsumer(properties.merging(more), reading: all, logger: quiet)
     }
 
     /// Reads the output topics until `isEnough` of what came so far.
@@ -158,15 +156,41 @@ struct Shop: ~Copyable {
     }
 }
 
+/// The programs of a shop: its services, and the clients that call them.
+final class Programs: Sendable {
+    private let all = Mutex<(services: [Program], clients: [Program])>(([], []))
+
+    func add(_ service: Program) -> Program {
+        all.withLock { $0.services.append(service) }
+        return service
+    }
+
+    func add(client: Program) -> Program {
+        all.withLock { $0.clients.append(client) }
+        return client
+    }
+
+    func end(expecting status: Int32?) async {
+        let (services, clients) = all.withLock { $0 }
+        for client in clients {
+            client.kill()
+            await client.waitForEnd()
+        }
+        for service in services.reversed() where service.status < 0 {
+            service.terminate()
+            await service.waitForEnd()
+            if let status { #expect(service.status == status, "\(service.errorText)") }
+        }
+    }
+}
+
 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
 extension ConsumedRecord {
-    /// A header's text.
     func header(_ name: String) -> String? {
         headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A member of a JSON value.
     func member(_ name: String) -> String? {
         let object = value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
         return object?[name] as? String
@@ -178,4 +202,29 @@ func rawReport(_ app: String, _ json: String, id: String? = nil) -> ProducerReco
     var headers = [RecordHeader("remint-app", Array(app.utf8))]
     if let id { headers.append(RecordHeader("remint-id", Array(id.utf8))) }
     return ProducerRecord(topic: "remint.invalidations", key: nil, value: Array(json.utf8), headers: headers)
+}
+
+/// A token of `user` as a worker published it.
+///
+/// - Parameters:
+///   - key: the record's key; by default the subject's.
+///   - issued: the seconds since the token was issued.
+///   - end: the seconds until the token expires.
+func tokenRecord(
+    _ user: String, app: String = "braze-ios", ring: String? = nil, keyID: String = "k", token: String = "e30.e30.c2ln",
+    version: Int64 = 1, issued: Int64 = 0, end: Int64 = 3600, key: String? = nil
+) -> ProducerRecord {
+    let now = Int64(Date.now.timeIntervalSince1970)
+    let value = """
+        {"app":"\(app)","vendor":"braze","subject":{"user":"\(user)"},"token":"\(token)","algorithm":"RS256",\
+        "key_id":"\(keyID)","issued_at":\(now - issued),"expires_at":\(now + end),"version":\(version),"event_id":"e"}
+        """
+    let headers = [
+        ("ce_source", "/remint/\(app)"), ("ce_type", "remint.token.replaced.v1"), ("ce_id", "e"),
+        ("remint-key-id", keyID),
+        ("remint-expires-at", "\(now + end)"), ("remint-version", "\(version)"),
+    ]
+    return ProducerRecord(
+        topic: "remint.tokens", key: Array((key ?? "\(app)/\(user)").utf8), value: Array(value.utf8),
+        headers: (headers + (ring.map { [("remint-key-ring", $0)] } ?? [])).map { RecordHeader($0.0, $0.1) })
 }

@@ -13,7 +13,6 @@ struct TraceCollector {
         PythonModules.areInstalled("opentelemetry.proto.collector.trace.v1.trace_service_pb2", for: $0)
     }
 
-    /// A span as it arrived.
     struct Span {
         let name: String
         let trace: String
@@ -51,7 +50,6 @@ struct TraceCollector {
         return TraceCollector(program: program, endpoint: "http://127.0.0.1:\(match.1)")
     }
 
-    /// Every span so far.
     var spans: [Span] {
         get throws {
             // What follows the last line's end is on its way.

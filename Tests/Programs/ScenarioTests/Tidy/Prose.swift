@@ -1,135 +1,146 @@
 import Foundation
 
-/// The prose of a file: the same bytes, with everything that no person reads masked as `|`. Offsets and lines stay those of the file.
+/// The passages of a file that people read: strings, doc comments, names that are sentences, and pages.
 struct Prose {
-    enum Kind: UInt8 { case code, string, documentation, comment, name, page }
+    enum Kind { case string, documentation, name, page }
+
+    /// A part of the file, in ASCII. Everything that no person reads in it is `|`.
+    struct Passage {
+        let kind: Kind
+        let line: Int
+        let text: String
+
+        /// The first word, in whatever marks.
+        var firstWord: Substring { text.drop { !$0.isLetter }.prefix(while: \.isLetter) }
+    }
+
+    struct Finding {
+        let rule: TidyRule
+        let place: String
+        let excerpt: String
+
+        var text: String { "\(place): \"\(rule.pattern)\": \(rule.advice): \(excerpt)" }
+    }
 
     /// The file's path below the repository's root.
     let path: String
-    private let source: [UInt8]
-    /// ASCII only, so an offset in it is an offset in the file.
-    private(set) var text: [UInt8]
-    private var kinds: [UInt8]
-    /// The offsets of the first words of doc comments.
-    private var openings: [Int] = []
-    /// The offsets of the first words of names in backticks.
-    private var names: [Int] = []
+    let lines: [Substring]
+    private(set) var passages: [Passage] = []
 
-    /// Reads a Swift file.
-    init(swift source: [UInt8], path: String) {
+    /// A comment, a string, or a name in backticks.
+    private static let token = Self.expression(
+        ##"//[^\n]*|(#+)"(?:(?!"\1)[\s\S])*"\1|"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|`[^`\n]+`"##)
+    /// An interpolation in a string, with up to three brackets in it.
+    private static let interpolation = Self.expression(
+        ##"\\#*\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"##)
+
+    private static func expression(_ pattern: String) -> Result<NSRegularExpression, any Error> {
+        Result { try NSRegularExpression(pattern: pattern) }
+    }
+
+    init(swift source: String, path: String) throws {
         self.path = path
-        self.source = source
-        text = [UInt8](repeating: UInt8(ascii: "|"), count: source.count)
-        kinds = [UInt8](repeating: Kind.code.rawValue, count: source.count)
-        var scanner = SwiftScanner(source)
-        scanner.scan()
-        for index in source.indices where source[index] == UInt8(ascii: "\n") || source[index] == UInt8(ascii: " ") {
-            text[index] = source[index]
+        lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+        var text = Self.ascii(source)
+        for match in try Self.interpolation.get().matches(
+            in: text, range: NSRange(location: 0, length: text.utf8.count)
+        ).reversed() {
+            guard let range = Range(match.range, in: text) else { continue }
+            text.replaceSubrange(range, with: "|" + text[range].filter { $0 == "\n" })
         }
-        for passage in scanner.passages {
-            keep(passage.range, as: passage.kind)
-            // The marks of a comment are no words, and a sentence continues across them.
-            if [.documentation, .comment].contains(passage.kind) { blank(passage.marks) }
-            if passage.kind == .documentation { maskCode(in: passage.range) }
-            if passage.opens { openings.append(passage.range.lowerBound) }
-            if passage.kind == .name { names.append(passage.range.lowerBound) }
+        var (line, end) = (1, text.startIndex)
+        for match in try Self.token.get().matches(in: text, range: NSRange(location: 0, length: text.utf8.count)) {
+            guard let range = Range(match.range, in: text) else { continue }
+            let between = text[end..<range.lowerBound]
+            line += between.count { $0 == "\n" }
+            add(
+                text[range], line: line, isNext: between.allSatisfy(\.isWhitespace) && between.count { $0 == "\n" } == 1
+            )
+            line += text[range].count { $0 == "\n" }
+            end = range.upperBound
+        }
+    }
+
+    /// - Parameter isNext: whether the part is on the line behind the one before, and nothing else is between them.
+    private mutating func add(_ part: Substring, line: Int, isNext: Bool) {
+        if part.hasPrefix("///"), !part.hasPrefix("////") {
+            let words = Self.withoutCode(part.dropFirst(3))
+            if isNext, let last = passages.last, last.kind == .documentation,
+                last.line + last.text.count(where: { $0 == "\n" }) == line - 1
+            {
+                passages[passages.count - 1] = Passage(
+                    kind: .documentation, line: last.line, text: "\(last.text)\n\(words)")
+            } else {
+                passages.append(Passage(kind: .documentation, line: line, text: words))
+            }
+        } else if !part.hasPrefix("//"), part.contains(" ") {
+            // Without a space it is a key, a path, a number or a keyword.
+            let isName = part.hasPrefix("`")
+            passages.append(
+                Passage(kind: isName ? .name : .string, line: line, text: "|" + part.drop { "#\"`".contains($0) }))
         }
     }
 
     /// Reads a page or a file of rules.
-    init(page source: [UInt8], path: String) {
+    init(page source: String, path: String) {
         self.path = path
-        self.source = source
-        text = source.map { $0 < 128 ? $0 : UInt8(ascii: "|") }
-        kinds = [UInt8](repeating: Kind.page.rawValue, count: source.count)
-        maskCode(in: source.indices)
-        guard path.hasSuffix(".yaml") else { return }
+        lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+        var text = Self.withoutCode(Self.ascii(source)[...])
         // The keys of a YAML file are no prose.
-        for index in source.indices where source[index] == UInt8(ascii: ":") {
-            let key = source[..<index].lastIndex { !SwiftScanner.isWord($0) }.map { $0 + 1 } ?? 0
-            blank(key..<index, with: UInt8(ascii: "|"))
-        }
+        if path.hasSuffix(".yaml") { text = text.replacing(/\w+:/, with: "|") }
+        passages = [Passage(kind: .page, line: 1, text: text)]
     }
 
-    /// Masks the code of `range` between backticks that has no space, such as a key, a metric or a parameter's name.
-    private mutating func maskCode(in range: Range<Int>) {
-        var open: Int?
-        var spaces = 0
-        for index in range {
-            switch source[index] {
-            case UInt8(ascii: "`"):
-                if let start = open, spaces == 0 { blank(start..<index, with: UInt8(ascii: "|")) }
-                open = open == nil ? index : nil
-                spaces = 0
-            case UInt8(ascii: "\n"): open = nil
-            case UInt8(ascii: " "): spaces += 1
-            default: break
+    private static func ascii(_ text: String) -> String {
+        String(decoding: text.utf8.map { $0 < 128 ? $0 : UInt8(ascii: "|") }, as: UTF8.self)
+    }
+
+    /// Masks the code between backticks that has no space, such as a key, a metric or a parameter's name.
+    private static func withoutCode(_ text: Substring) -> String { String(text.replacing(/`[^`\s]+`/, with: "|")) }
+
+    /// The strings of the program: help, errors and log lines.
+    var programStrings: [Passage] { path.contains("Tests/") ? [] : passages.filter { $0.kind == .string } }
+
+    /// Returns the places that break one of `rules`.
+    func findings(of rules: TidyRules, in passages: [Passage]? = nil) -> [Finding] {
+        (passages ?? self.passages).flatMap { passage in
+            rules.matches(in: passage.text).map { rule, offset in
+                let line = passage.line + passage.text.utf8.prefix(offset).count { $0 == UInt8(ascii: "\n") }
+                return Finding(rule: rule, place: "\(path):\(line)", excerpt: String(lines[line - 1]))
             }
         }
     }
+}
 
-    private mutating func keep(_ range: Range<Int>, as kind: Kind) {
-        for index in range {
-            text[index] = source[index] < 128 ? source[index] : UInt8(ascii: "|")
-            kinds[index] = kind.rawValue
-        }
+/// A pattern that no prose of the repository may have, and the advice for an author who wrote it.
+struct TidyRule: Sendable {
+    /// A regular expression, matched in either case between word boundaries.
+    let pattern: String
+    let advice: String
+
+    init(_ pattern: String, _ advice: String) {
+        self.pattern = pattern
+        self.advice = advice
+    }
+}
+
+/// Rules as one regular expression, so that a file is read once for all of them.
+struct TidyRules {
+    private let rules: [TidyRule]
+    private let expression: NSRegularExpression
+
+    init(_ rules: [TidyRule]) throws {
+        self.rules = rules
+        let groups = rules.map { "(\($0.pattern.replacing(" ", with: #"\s{1,80}"#)))" }
+        expression = try NSRegularExpression(
+            pattern: "\\b(?:\(groups.joined(separator: "|")))(?![A-Za-z0-9_])", options: .caseInsensitive)
     }
 
-    private mutating func blank(_ range: Range<Int>, with byte: UInt8 = UInt8(ascii: " ")) {
-        for index in range { text[index] = byte }
-    }
-
-    func kind(at offset: Int) -> Kind { Kind(rawValue: kinds[offset]) ?? .code }
-
-    /// The first words of all doc comments, with their offsets.
-    var firstWordsOfDocumentation: [(word: String, offset: Int)] { openings.map { (word(at: $0), $0) } }
-
-    /// The first words of all names that are sentences, which only tests have.
-    var firstWordsOfNames: [(word: String, offset: Int)] { names.map { (word(at: $0), $0) } }
-
-    private func word(at offset: Int) -> String {
-        var start = offset
-        while start < source.count, [UInt8(ascii: " "), UInt8(ascii: "/")].contains(source[start]) { start += 1 }
-        var end = start
-        while end < source.count, SwiftScanner.isWord(source[end]) { end += 1 }
-        return String(decoding: source[start..<end], as: UTF8.self)
-    }
-
-    // MARK: Lines
-
-    var lineCount: Int { source.count { $0 == UInt8(ascii: "\n") } }
-
-    func line(of offset: Int) -> Int { source[..<offset].count { $0 == UInt8(ascii: "\n") } + 1 }
-
-    /// The whole line around `offset`.
-    func excerpt(at offset: Int) -> String {
-        let start = source[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        let end = source[offset...].firstIndex(of: UInt8(ascii: "\n")) ?? source.count
-        return String(decoding: source[start..<end], as: UTF8.self).trimmingCharacters(in: .whitespaces)
-    }
-
-    /// Whether the line at `offset` has neither a comment nor a string nor a regular expression, which the formatter does not break.
-    func isCode(lineAt offset: Int) -> Bool {
-        let end = source[offset...].firstIndex(of: UInt8(ascii: "\n")) ?? source.count
-        let literals = [UInt8(ascii: "\""), UInt8(ascii: "/")]
-        return (offset..<end).allSatisfy { kind(at: $0) == .code && !literals.contains(source[$0]) }
-    }
-
-    /// The offsets of lines of more than `limit` characters.
-    func linesLonger(than limit: Int) -> [Int] {
-        var found: [Int] = []
-        var start = 0
-        var length = 0
-        for (index, byte) in source.enumerated() {
-            if byte == UInt8(ascii: "\n") {
-                // The formatter does not count the comma at a line's end.
-                if index > 0, source[index - 1] == UInt8(ascii: ",") { length -= 1 }
-                if length > limit { found.append(start) }
-                (start, length) = (index + 1, 0)
-            } else if byte & 0xC0 != 0x80 {
-                length += 1
+    func matches(in text: String) -> [(rule: TidyRule, offset: Int)] {
+        expression.matches(in: text, range: NSRange(location: 0, length: text.utf8.count)).compactMap { match in
+            rules.indices.first { match.range(at: $0 + 1).location != NSNotFound }.map {
+                (rules[$0], match.range.location)
             }
         }
-        return found
     }
 }

@@ -21,7 +21,6 @@ final class Faults: Sendable {
         (self.outcome, step, self.first, self.last) = (outcome, nil, first, last)
     }
 
-    /// Whether a step had the outcome.
     var wereReached: Bool { count.withLock { $0 > first } }
 
     var disk: Disk {

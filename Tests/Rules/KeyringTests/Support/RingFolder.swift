@@ -50,7 +50,6 @@ final class RingFolder: Sendable {
 
     func load() throws(KeyRingError) -> KeyRing { try directory.load(name: "shop") }
 
-    /// The refusal of this ring.
     func refusal(sourceLocation: SourceLocation = #_sourceLocation) throws -> KeyRingError {
         try #require(
             #expect(throws: KeyRingError.self, sourceLocation: sourceLocation) { try load() },

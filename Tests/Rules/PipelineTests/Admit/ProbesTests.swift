@@ -20,6 +20,12 @@ struct ProbesTests {
 
     private static let suspended = refusals(after: 0)
 
+    /// Three users probe, and one of them refuses.
+    private static let probed =
+        suspended + ["eve", "fay", "gus"].map { .init(at: 72.1, user: $0, ends: "mint") } + [
+            .init(at: 80, user: "eve", names: "T5", ends: "suspended")
+        ]
+
     /// Two users hold tokens, three of four others refuse theirs, and thirty new ones come before the first two return.
     private static var established: [AdmissionStory.Event] {
         var events: [AdmissionStory.Event] = ["ian", "joe"].map { .init(at: -100, user: $0, ends: "mint") }
@@ -36,10 +42,7 @@ struct ProbesTests {
     static let stories: [AdmissionStory] = [
         AdmissionStory(
             "where one of several probes is not refused, only the users who refused wait", rules: rules,
-            suspended + [
-                .init(at: 72.1, user: "eve", ends: "mint"), .init(at: 72.1, user: "fay", ends: "mint"),
-                .init(at: 72.1, user: "gus", ends: "mint"),
-                .init(at: 80, user: "eve", names: "T5", ends: "suspended"),
+            probed + [
                 .init(at: 81, user: "fay", names: "T6", ends: "suspended"),
                 .init(at: 132, user: "hal", ends: "suspended"), .init(at: 132.2, user: "hal", ends: "mint"),
                 .init(at: 133, user: "ann", names: "T1", ends: "suspended"),
@@ -49,10 +52,7 @@ struct ProbesTests {
             ]),
         AdmissionStory(
             "where most of several probes are not refused, the app resumes", rules: rules,
-            suspended + [
-                .init(at: 72.1, user: "eve", ends: "mint"), .init(at: 72.1, user: "fay", ends: "mint"),
-                .init(at: 72.1, user: "gus", ends: "mint"),
-                .init(at: 80, user: "eve", names: "T5", ends: "suspended"),
+            probed + [
                 .init(at: 132.2, user: "eve", names: "T5", ends: "mint"),
                 .init(at: 133, user: "ann", names: "T1", ends: "mint"),
             ]),

@@ -48,7 +48,6 @@ struct PlainClient {
         return try await inbound.next(isolation: #isolation).map { Array($0.readableBytesView) }
     }
 
-    /// Everything until the server closes.
     mutating func readToEnd() async throws -> String {
         var bytes: [UInt8] = []
         while let more = try await next() { bytes += more }
@@ -67,7 +66,6 @@ struct PlainClient {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A whole answer with its length.
     mutating func readAnswer() async throws -> (head: String, body: String) {
         let head = try await read(through: "\r\n\r\n")
         let length = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length: ") }
@@ -79,7 +77,6 @@ struct PlainClient {
     }
 }
 
-/// A request without a body.
 func get(_ target: String = "/", headers: String = "") -> String {
     "GET \(target) HTTP/1.1\r\nhost: localhost\r\n\(headers)\r\n"
 }

@@ -1,28 +1,27 @@
 import AsyncTestSupport
 import Foundation
 import FoundationNetworking
-import ProgramTestSupport
 import Testing
 
 /// A worker's admin server, found in what the worker logs.
-struct AdminAPI {
-    let address: String
+package struct AdminAPI {
+    package let address: String
 
-    init(of worker: Program) async throws {
+    package init(of worker: Program) async throws {
         try #require(await worker.logged("admin.listening"), "\(worker.errorText)")
         let match = try #require(worker.errorText.firstMatch(of: /remint\.admin\.address=([0-9.:]+)/))
         address = String(match.1)
     }
 
     /// The answer to GET `path`.
-    func get(_ path: String) async throws -> (status: Int, text: String) {
+    package func get(_ path: String) async throws -> (status: Int, text: String) {
         let url = try #require(URL(string: "http://\(address)\(path)"))
         let (data, response) = try await URLSession.shared.data(from: url)
         return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
     }
 
     /// The sum of the values of `metric` whose labels hold all of `labels`.
-    func total(_ metric: String, _ labels: [String] = []) async throws -> Double {
+    package func total(_ metric: String, _ labels: [String] = []) async throws -> Double {
         let samples = try await get("/metrics").text.split(separator: "\n").filter { line in
             line.prefix { $0 != "{" && $0 != " " } == metric && labels.allSatisfy { line.contains($0) }
         }
@@ -30,7 +29,7 @@ struct AdminAPI {
     }
 
     /// Waits until `total` is at least `count`.
-    func wait(_ metric: String, _ labels: [String] = [], atLeast count: Double) async throws {
+    package func wait(_ metric: String, _ labels: [String] = [], atLeast count: Double) async throws {
         let what = ([metric] + labels).joined(separator: " ")
         try await eventually("\(what) of at least \(count)", within: .seconds(240)) {
             try await total(metric, labels) >= count
