@@ -30,19 +30,20 @@ extension DeviceScenarios {
 
             // The vendor's side is fixed: a new key is uploaded there and active here. Several users test it.
             let operatorOf = Operator(shop: shop, ring: "braze-ios")
-            for step in [["generate", "--id", "new"], ["promote", "new", "--now"]] {
-                let made = try await operatorOf.remint(["keys"] + step + ["--key", "braze-ios"])
+            for step in [
+                ["keys", "generate", "--id", "new"], ["rotate", "promote", "--key-version", "new", "--now"],
+            ] {
+                let made = try await operatorOf.remint(step + ["--key", "braze-ios"])
                 try #require(made.status == 0, "\(made.errorText)")
             }
             let probes = try await shop.consumeOutputs { !Self.users(of: "new", in: $0).isEmpty }
             #expect(Self.users(of: "new", in: probes).isSubset(of: late))
             #expect(try await Self.state(of: "braze-ios", shop.configuration) == "suspended")
 
-            let resumed = try await Command.remint(
-                ["apps", "resume", "braze-ios", "--config", shop.configuration])
+            let resumed = try await Command.remint(["apps", "resume", "braze-ios", "--config", shop.configuration])
             #expect(resumed.status == 0, "\(resumed.errorText)")
             _ = try await shop.consumeOutputs { Self.users(of: "new", in: $0).isSuperset(of: late) }
-            #expect(try await Self.state(of: "braze-ios", shop.configuration) == "active")
+            try await wait(until: "braze-ios", is: "active", shop)
 
             await shop.close(expecting: 0)
         }
@@ -61,6 +62,14 @@ extension DeviceScenarios {
                     guard let user = token.user, let signature = token.member("token") else { return nil }
                     return rawReport("braze-ios", #"{"code":23,"userId":"\#(user)","signature":"\#(signature)"}"#)
                 })
+        }
+
+        /// Waits until the control topic, which a worker writes after it has acted, has the state.
+        private func wait(until app: String, is wanted: String, _ shop: borrowing Shop) async throws {
+            let configuration = shop.configuration
+            try await eventually("\(app) to be \(wanted)", within: .seconds(60)) {
+                try await Self.state(of: app, configuration) == wanted
+            }
         }
 
         /// Returns the state of an app from `remint apps`.
