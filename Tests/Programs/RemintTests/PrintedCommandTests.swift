@@ -150,7 +150,7 @@ import Testing
     @Test func `commands in messages are made by RemintCommand`() throws {
         let folders =
             ["Rules/Keyring", "Services/Operations"]
-            + ["Keys", "Rotate", "Reissue", "Ledger"].map { "Programs/Remint/Commands/\($0)" }
+            + ["Keys", "Rotate", "Reissue"].map { "Programs/Remint/Commands/\($0)" }
         var found: [String] = []
         for folder in folders {
             let files = Repository.files(under: "Sources/\(folder)", ending: "swift")

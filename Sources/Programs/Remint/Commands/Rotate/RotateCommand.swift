@@ -104,7 +104,6 @@ struct RotatePromote: ParsableCommand, KeyRingCommand {
             """,
             examples: """
                 remint rotate promote --config remint.yaml --key shop
-                remint rotate promote --config remint.yaml --key shop --now
                 remint rotate promote --config remint.yaml --key shop --key-version 2026-12
                 """))
 
@@ -259,7 +258,6 @@ struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
             """,
             examples: """
                 remint rotate retire --config remint.yaml --key shop
-                remint rotate retire --config remint.yaml --key shop --force
                 remint rotate retire --config remint.yaml --key shop --key-version 2026-11
                 """))
 
