@@ -4,7 +4,7 @@ import Testing
 
 @testable import Formats
 
-/// What KeyFormTests does not ask of the openssl command's keys.
+/// Keys of the openssl command in the forms that KeyFormTests leaves out.
 @Suite("Keys made by the openssl command", .timeLimit(.minutes(5)))
 struct OpenSSLKeyTests {
     @Test(arguments: KeyForm.encrypted)
