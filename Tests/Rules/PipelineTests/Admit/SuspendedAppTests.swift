@@ -114,20 +114,6 @@ struct SuspendedAppTests {
         #expect(processor.suspensions == [again])
     }
 
-    @Test func `events of a suspended app are answered when an operator resumes it`() async throws {
-        let bench = try TestBench()
-        var processor = try await suspended(bench)
-        let suspension = try #require(processor.suspensions.first)
-        _ = processor.takeAlarms()
-        processor.resume("push")
-        #expect(processor.takeAlarms().isEmpty)
-        processor.resume("web")
-        #expect(processor.takeAlarms() == [.resumed(suspension, .told)])
-        #expect(processor.suspensions.isEmpty)
-        let settlements = await processor.process([Self.rejected("cid", offset: 9)], batch: 3)
-        #expect(settlements.map(\.outcome) == [.minted])
-    }
-
     @Test func `a ring without a key ends no suspension`() async throws {
         let bench = try TestBench()
         var processor = try await suspended(bench)
