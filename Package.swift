@@ -293,7 +293,7 @@ let package = Package(
         module(
             "Remint",
             [
-                "CBuild", "Worker", "Preflight", "Wiring", "Serving", "Pickup", "Access", "Formats", "HTTPTransport",
+                "CBuild", "Worker", "Preflight", "Wiring", "Serving", "Pickup", "Access", "Formats",
                 "Signing", "Operations", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE",
                 "WorkerConfiguration", "Telemetry", "CommandKit", "Demonstration", "Vendors", "DeclaredAdapters",
                 "DeclaredTesting", "WorkerTesting", "YAMLReading", logging, lifecycle, signals, argumentParser, tracing,

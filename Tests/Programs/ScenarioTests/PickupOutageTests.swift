@@ -86,7 +86,7 @@ extension GatewayScenarios {
             let (ann, ben) = (try gateway.session("ann"), try gateway.session("ben"))
             let known = try await gateway.call("/v1/apps/onesignal-shop/token", session: ann)
             #expect(known.status == 200, "\(known.text)")
-            await shop.close()
+            await shop.broker.close()
 
             // At first nobody knows that the brokers are gone: each call ends in its own time. The rest is a busy machine's.
             for wait in [0, 3] {
@@ -112,7 +112,7 @@ extension GatewayScenarios {
             let served = try await gateway.call("/v1/apps/onesignal-shop/token", session: ann)
             #expect(served.status == 200 && served.text("token") == known.text("token"))
             #expect(gateway.program.logCount("gateway.brokers-unreachable") == 1)
-            await gateway.stop()
+            await shop.close()
         }
     }
 }

@@ -177,8 +177,7 @@ extension AttackKeys {
                 ["Authorization: Bearer \((try? session(user)) ?? "")"])
         }
         let same = GatewayAttack(
-            "an app whose hyphen is escaped is the same app", [200], "/v1/apps/braze%2Dios/token?wait=5", [bearer],
-            user: "ann")
+            "an app whose hyphen is escaped has a path of nobody", [404], "/v1/apps/braze%2Dios/token?wait=5", [bearer])
         return apps + users + controls + [same]
     }
 

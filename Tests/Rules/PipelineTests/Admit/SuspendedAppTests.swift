@@ -138,20 +138,6 @@ struct SuspendedAppTests {
         #expect(processor.suspensions.map(\.app).filter { ["x0", "y", "z"].contains($0) } == ["z"])
     }
 
-    @Test func `events of a suspended app are answered when an operator resumes it`() async throws {
-        let bench = try TestBench()
-        var processor = try await suspended(bench)
-        let suspension = try #require(processor.suspensions.first)
-        _ = processor.takeAlarms()
-        processor.hold(nil, of: "push")
-        #expect(processor.takeAlarms().isEmpty)
-        processor.hold(nil, of: "web")
-        #expect(processor.takeAlarms() == [.resumed(suspension, .told)])
-        #expect(processor.suspensions.isEmpty)
-        let settlements = await processor.process([Self.rejected("cid", offset: 9)], batch: 3)
-        #expect(settlements.map(\.outcome) == [.minted])
-    }
-
     @Test func `a ring without a key ends no suspension`() async throws {
         let bench = try TestBench()
         var processor = try await suspended(bench)
