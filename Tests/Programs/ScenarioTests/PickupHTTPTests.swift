@@ -6,7 +6,7 @@ import Testing
 extension GatewayScenarios {
     /// Tests of the requests of proxies, health checks and plain clients, with a gateway in a process of its own.
     @Suite(.timeLimit(.minutes(5))) struct PickupHTTPTests {
-        @Test func `HEAD and OPTIONS are answered wherever there is a path, and a body only where a method asks for it`()
+        @Test func `HEAD and OPTIONS are answered wherever there is a path, and a body only where asked for`()
             async throws
         {
             let shop = try await Shop.open()

@@ -156,7 +156,8 @@ extension AttackKeys {
         let apps = [
             "BRAZE-IOS", "braze-ios.", "braze-ios%20", "%20braze-ios", "braze-ios%00", "braze%252Dios",
             "braze-ios%2Ftoken",
-            "braze%2Dios", "braze-ios%2F..%2Fonesignal-shop", "%2E%2E", "braze%E2%80%90ios", "braze-%C0%AFios", "braze-io%FF",
+            "braze%2Dios", "braze-ios%2F..%2Fonesignal-shop", "%2E%2E", "braze%E2%80%90ios", "braze-%C0%AFios",
+            "braze-io%FF",
             "braze-ios;x",
         ].map { app in
             GatewayAttack("the app \(app)", [400, 404], "/v1/apps/\(app)/token?wait=0", [bearer])
