@@ -105,8 +105,6 @@ extension Scenarios {
 
             for secret in [Self.key, Self.authorization] { #expect(!worker.errorText.contains(secret)) }
             for secret in ["user-", Self.key, "eyJ"] { #expect(!collector.program.errorText.contains(secret)) }
-            #expect(collector.program.errorText.contains("metric histogram remint_batch_events{} "))
-            #expect(collector.program.errorText.contains("metric gauge remint_ready{dependency=keys} 1"))
             await vendor.stop()
             await shop.close()
         }
