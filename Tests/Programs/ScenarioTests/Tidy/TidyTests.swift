@@ -66,7 +66,7 @@ extension Scenarios {
             #expect(long.isEmpty, "split them by subject: \(long)")
         }
 
-        /// What there may be of files and lines. A number may only fall: whoever raises one says in the commit what the product gets
+        /// The bounds of files and lines. A number may only fall: whoever raises one says in the commit what the product gets
         /// for it.
         @Test(arguments: [("Sources/", 660, 88_600), ("adapters/", 84, 7_610), ("Tests/", 675, 72_500)])
         func `the code does not grow`(_ folder: String, _ files: Int, _ lines: Int) throws {
