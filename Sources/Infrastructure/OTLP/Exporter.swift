@@ -48,6 +48,7 @@ public struct Exporter: Sendable {
         while !Task.isCancelled {
             switch work.next {
             case .send: await work.send(within: collector.timeout)
+            // Until the batch is due or the collector is tried again; only a cancellation ends it early.
             case .wait(let moment): try? await Task.sleep(for: moment - work.elapsed)
             }
         }

@@ -48,7 +48,7 @@ package final class Supervision: Sendable {
             if now != reported { supervisor.send(.status(now)) }
             reported = now
             let rest = supervisor.watchdog.map { $0 / 2 } ?? Self.restInterval
-            // The loop's condition checks for cancellation.
+            // The interval of the watchdog's signs of life. The loop's condition checks for cancellation.
             try? await Task.sleep(for: hasStarted.withLock { $0 } ? rest : Self.startInterval)
         }
     }

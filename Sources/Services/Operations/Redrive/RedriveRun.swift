@@ -267,7 +267,7 @@ package struct HandledLetter: Sendable {
 
 /// Writes letters and the marks that go with them.
 ///
-/// Where the worker delivers exactly once, a transaction holds both, and all redrives and parkings of a group share one
+/// If the worker delivers exactly once, a transaction holds both, and all redrives and parkings of a group share one
 /// transactional id: the latest run keeps earlier ones from committing anything more. At least once, a letter is
 /// delivered before its mark; if the process ends between the two, the next run delivers the letter again.
 struct LetterWriter: KafkaClient {
@@ -339,6 +339,7 @@ struct LetterPace {
     func keep(_ count: Int) async {
         guard rate > 0 else { return }
         let due = start + .seconds(Double(count) / Double(rate))
+        // The rate that the operator set.
         if due > .now { try? await Task.sleep(until: due, clock: .continuous) }
     }
 }

@@ -312,6 +312,7 @@ enum WatchedRest {
         while true {
             let left = end - ContinuousClock.now
             guard left > .zero else { return true }
+            // In parts, so that a pause or an interrupt is seen soon.
             try await Task.sleep(for: min(left, interval))
             guard left > interval else { continue }
             guard try mayContinue() else { return false }

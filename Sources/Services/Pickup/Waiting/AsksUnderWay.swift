@@ -180,6 +180,7 @@ final class Delivery: Sendable {
             return state.next
         }
         let timer = Task {
+            // The limit of the wait itself; canceled by the answer.
             try await Task.sleep(for: wait)
             expire(number)
         }

@@ -151,6 +151,7 @@ final class ClockWatch: Sendable {
     func run(now: @Sendable () -> UnixTime, _ report: (Result) -> Void) async {
         while !Task.isCancelled {
             report(result(at: now()))
+            // A clock changes without an event.
             try? await Task.sleep(for: .seconds(1))
         }
     }

@@ -191,6 +191,7 @@ package struct ClusterTopics {
             while !unseen.isEmpty, .now < end {
                 let listed = try? await producer.topics(within: Self.timeout)
                 unseen.subtract(listed?.filter { $0.partitionCount > 0 }.map(\.name) ?? [])
+                // A broker has no event for a topic that it has come to know.
                 if !unseen.isEmpty { try await Task.sleep(for: .milliseconds(100)) }
             }
         }
